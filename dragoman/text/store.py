@@ -1,0 +1,202 @@
+"""Where do the ids of a corpus lie that may not fit into memory?
+
+A folder of flat files, opened by memory mapping: `source.ids`, `target.ids` (int32, one sentence
+behind the other), `source.offsets`, `target.offsets` (int64, where each begins, one more than
+pairs) and `store.json` (counts). It is written aside and renamed when whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from dragoman.contracts import Bitext, Progress, SentencePair, UserError, quiet
+from dragoman.text.normalise import one_line
+from dragoman.text.pipeline import Pipeline
+
+Ids = npt.NDArray[np.int32]
+Offsets = npt.NDArray[np.int64]
+_CHUNK = 8192
+_CARD = "store.json"
+
+
+@dataclass(frozen=True)
+class _Side:
+    """Sentence i of one language is `ids[offsets[i]:offsets[i + 1]]`."""
+
+    ids: Ids
+    offsets: Offsets
+
+    def sentence(self, index: int) -> Ids:
+        return self.ids[self.offsets[index] : self.offsets[index + 1]]
+
+    @cached_property
+    def lengths(self) -> Ids:
+        return np.diff(self.offsets).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class PairStore:
+    """Ids of sentence pairs, without start and end pieces, in the order of the bitext.
+
+    set_aside: why pairs are not in it, and how many: "too long" (in pieces), "empty".
+    """
+
+    sides: tuple[_Side, _Side]
+    set_aside: Counter[str]
+
+    def __len__(self) -> int:
+        return len(self.sides[0].offsets) - 1
+
+    def source(self, index: int) -> Ids:
+        """Source ids of pair `index`, a view into the file."""
+        return self.sides[0].sentence(index)
+
+    def target(self, index: int) -> Ids:
+        """Target ids of pair `index`, a view into the file."""
+        return self.sides[1].sentence(index)
+
+    @property
+    def source_lengths(self) -> Ids:
+        """Source pieces of every pair."""
+        return self.sides[0].lengths
+
+    @property
+    def target_lengths(self) -> Ids:
+        """Target pieces of every pair."""
+        return self.sides[1].lengths
+
+    def summary(self) -> str:
+        """One line for people: "11 of 12 pairs kept: 1 too long"."""
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.set_aside.most_common())
+        kept = f"{len(self):,} of {len(self) + self.set_aside.total():,} pairs kept"
+        return f"{kept}: {reasons}" if reasons else kept
+
+
+def build_store(
+    bitext: Bitext,
+    pipeline: Pipeline,
+    folder: Path,
+    max_pieces: int,
+    report: Callable[[Progress], None] = quiet,
+    *,
+    threads: int = 1,
+) -> PairStore:
+    """The ids of the bitext, in a folder under `folder` that is named by content and reopened if there.
+
+    Pairs with a side of more than `max_pieces` pieces are set aside. Memory does not grow with the
+    corpus. Raises UserError when no pair is left.
+    """
+    key = f"{bitext.fingerprint} {pipeline.fingerprint} {max_pieces}"
+    place = folder / f"ids-{hashlib.blake2b(key.encode(), digest_size=8).hexdigest()}"
+    kept = _open(place)
+    if kept is not None:
+        return kept
+    aside = folder / f".{place.name}.part"
+    for left_over in (aside, place):
+        shutil.rmtree(left_over, ignore_errors=True)
+    aside.mkdir(parents=True)
+    _write(aside, bitext, pipeline, max_pieces, report, threads)
+    os.replace(aside, place)
+    store = _open(place)
+    assert store is not None, f"{place} cannot be read back"
+    return store
+
+
+def _open(place: Path) -> PairStore | None:
+    """The store in the folder; None where there is none or its files are not whole."""
+    try:
+        card = json.loads((place / _CARD).read_bytes())
+        pairs, set_aside = int(card["pairs"]), Counter({str(k): int(v) for k, v in card["set_aside"].items()})
+        sides = []
+        for name in ("source", "target"):
+            offsets = np.memmap(place / f"{name}.offsets", dtype=np.int64, mode="r")
+            ids = np.memmap(place / f"{name}.ids", dtype=np.int32, mode="r")
+            if len(offsets) != pairs + 1 or offsets[-1] != len(ids):
+                return None
+            sides.append(_Side(np.asarray(ids), np.asarray(offsets)))
+    except (OSError, KeyError, ValueError, TypeError, AttributeError):
+        return None
+    return PairStore((sides[0], sides[1]), set_aside)
+
+
+@dataclass
+class _Writer:
+    """Appends sentences to the two files of a side."""
+
+    ids: BinaryIO
+    offsets: BinaryIO
+    end: int = 0
+
+    def append(self, sentences: list[list[int]]) -> None:
+        flat = np.fromiter((index for ids in sentences for index in ids), dtype=np.int32)
+        ends = self.end + np.cumsum([len(ids) for ids in sentences], dtype=np.int64)
+        self.ids.write(flat.tobytes())
+        self.offsets.write(ends.tobytes())
+        self.end += len(flat)
+
+
+def _write(
+    folder: Path,
+    bitext: Bitext,
+    pipeline: Pipeline,
+    max_pieces: int,
+    report: Callable[[Progress], None],
+    threads: int,
+) -> None:
+    set_aside: Counter[str] = Counter()
+    pairs = seen = 0
+    with (
+        (folder / "source.ids").open("wb") as source_ids,
+        (folder / "source.offsets").open("wb") as source_offsets,
+        (folder / "target.ids").open("wb") as target_ids,
+        (folder / "target.offsets").open("wb") as target_offsets,
+    ):
+        writers = _Writer(source_ids, source_offsets), _Writer(target_ids, target_offsets)
+        for writer in writers:
+            writer.offsets.write(np.zeros(1, dtype=np.int64).tobytes())
+        for chunk in _chunks(bitext):
+            sources = pipeline.source.encode([one_line(pair.source) for pair in chunk], threads)
+            targets = pipeline.target.encode([one_line(pair.target) for pair in chunk], threads)
+            kept = []
+            for source, target in zip(sources, targets, strict=True):
+                fault = _fault(len(source), len(target), max_pieces)
+                if fault:
+                    set_aside[fault] += 1
+                else:
+                    kept.append((source, target))
+            writers[0].append([source for source, _ in kept])
+            writers[1].append([target for _, target in kept])
+            pairs += len(kept)
+            seen += len(chunk)
+            report(Progress("encoding", seen, len(bitext)))
+    if not pairs:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in set_aside.most_common())
+        shutil.rmtree(folder)
+        raise UserError(f"0 of {seen:,} pairs kept: {reasons}" if reasons else "0 pairs to train on")
+    card = {"pairs": pairs, "set_aside": dict(set_aside)}
+    (folder / _CARD).write_text(json.dumps(card) + "\n", encoding="utf-8")
+
+
+def _fault(source: int, target: int, max_pieces: int) -> str:
+    if not source or not target:
+        return "empty"
+    return "too long" if max(source, target) > max_pieces else ""
+
+
+def _chunks(bitext: Bitext) -> Iterator[list[SentencePair]]:
+    walk = iter(bitext)
+    while chunk := list(islice(walk, _CHUNK)):
+        yield chunk
