@@ -1,0 +1,1 @@
+"""How does a recipe become a finished product that others can rely on?"""

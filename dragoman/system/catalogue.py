@@ -1,0 +1,60 @@
+"""Which kinds of translator are there, and which ready recipes?
+
+A new kind is one row in KINDS (its Recipe class) and a row in PRESETS for each ready recipe. Values
+are "module:name", imported when asked for, so that a look at the table costs nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from typing import Any
+
+from dragoman.contracts import Recipe, UserError
+
+KINDS: dict[str, str] = {
+    "transformer": "dragoman.neural.recipes:Transformer",
+    "dictionary": "dragoman.phrases.recipes:Dictionary",
+}
+
+PRESETS: dict[str, str] = {
+    "transformer-tiny": "dragoman.neural.recipes:TINY",
+    "transformer-small": "dragoman.neural.recipes:SMALL",
+    "transformer-base": "dragoman.neural.recipes:BASE",
+    "dictionary": "dragoman.phrases.recipes:DICTIONARY",
+}
+
+
+def load_object(name: str) -> Any:
+    """The object that "module:name" stands for."""
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def recipe_class(kind: str) -> type[Recipe[Any, Any]]:
+    """The Recipe class of a kind. UserError where the kind is unknown."""
+    if kind not in KINDS:
+        raise UserError(f"no kind {kind!r}{did_you_mean(kind, KINDS)}; there are: {', '.join(KINDS)}")
+    found: type[Recipe[Any, Any]] = load_object(KINDS[kind])
+    return found
+
+
+def product_class(kind: str) -> Any:
+    """The class of what a kind's `train` returns; the learner itself is not imported."""
+    return load_object(recipe_class(kind).product)
+
+
+def recipe_named(name: str) -> Recipe[Any, Any]:
+    """The ready recipe of that name. UserError where there is none."""
+    if name not in PRESETS:
+        hint = did_you_mean(name, PRESETS) or f"; there are: {', '.join(PRESETS)}"
+        raise UserError(f"no recipe {name!r}{hint} (a recipe of your own is a path ending in .toml)")
+    found: Recipe[Any, Any] = load_object(PRESETS[name])
+    return found
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """ "; did you mean 'x'?" for the closest known word, or nothing where none is close."""
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]!r}?" if close else ""

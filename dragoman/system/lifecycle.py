@@ -1,0 +1,275 @@
+"""How does a folder live, from the first training step to a model that others load?
+
+While training everything lies in OUT/work, locked against a second process. The same command goes
+on with unfinished work, says so of finished work, and with a limit raised goes on from the last
+state; other data or settings are refused with the differences. An old model stays where it is until
+the new one replaces it.
+"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dragoman.contracts import Bitext, Progress, Recipe, SentencePair, Translator, UserError, Work, never, quiet
+from dragoman.evaluation.curves import learning_curve
+from dragoman.system import runs, store
+from dragoman.system.journal import Journal, last_dev_figures, rows_of
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """product: None where the model was finished already. facts: what report.json says of the training."""
+
+    product: Translator | None
+    already_finished: bool
+    facts: Mapping[str, Any]
+
+
+def train_model(
+    recipe: Recipe[Any, Any],
+    train: Bitext,
+    dev: Bitext | None,
+    out: Path,
+    *,
+    seed: int = 1,
+    device: str = "cpu",
+    threads: int = 0,
+    restart: bool = False,
+    discard_work: bool = False,
+    init_from: Path | None = None,
+    report: Callable[[Progress], None] = quiet,
+    stop: Callable[[], bool] = never,
+    began: float | None = None,
+    command: Mapping[str, str] | None = None,
+) -> Outcome:
+    """Train `recipe` into the model folder `out`, or go on with what is there.
+
+    command: how the user named "train", "dev" and "init_from", for messages; content is compared.
+    UserError: other work in the folder, a limit lowered too far, another process there. Interrupted
+    where `stop` said so; the same call then goes on.
+    """
+    began = time.monotonic() if began is None else began
+    _check_folder(out)
+    start, start_fingerprint = _start(recipe, train, init_from, out, device, report)
+    names = {"init_from": str(init_from or ""), **(command or {})}
+    asked = runs.new_run(
+        recipe, train, dev, seed=seed, threads=threads, device=device, start=start_fingerprint, names=names
+    )
+    with store.locked(out):
+        store.roll_forward(out)
+        if restart or (out / "work" / "clearing").exists():
+            _clear(out / "work")
+        run = _agreed(asked, out, restart, report)
+        if _is_finished(out, run):
+            outcome = Outcome(None, True, store.read_report(out))
+        else:
+            runs.write_run(run, out / "work" / "run.json")
+            work = Work(out / "work", report, seed, device, threads, began, stop, start=start)
+            outcome = _learn(recipe, train, dev, run, work, out)
+        if discard_work:
+            _clear(out / "work")
+    if discard_work:
+        shutil.rmtree(out / "work", ignore_errors=True)
+    return outcome
+
+
+def finish_model(
+    out: Path,
+    *,
+    train: Bitext | None = None,
+    dev: Bitext | None = None,
+    device: str = "cpu",
+    threads: int = 0,
+    report: Callable[[Progress], None] = quiet,
+    stop: Callable[[], bool] = never,
+) -> Outcome:
+    """Make a model of the best checkpoint so far in OUT/work; the train command can still go on with it.
+
+    Without `train` and `dev` the learner is given bitexts that know their facts but hold no pairs.
+    """
+    run_file = out / "work" / "run.json"
+    if not run_file.exists() or (out / "work" / "clearing").exists():
+        store.read_card(out)
+        raise UserError(f"{out}: finished, and its work was discarded; there is nothing more to make of it")
+    with store.locked(out):
+        store.roll_forward(out)
+        run = runs.read_run(run_file)
+        if run is None:
+            raise UserError(f"{out}: nothing to finish; no training is under way there")
+        if _is_finished(out, run):
+            return Outcome(None, True, store.read_report(out))
+        if not runs.read_state(out / "work"):
+            raise UserError(f"{out}: nothing to finish yet; training has saved no state")
+        work = Work(out / "work", report, run.seed, device, threads, stop=stop, finish=True)
+        given = train if train is not None else RememberedBitext(run.train)
+        held_out = dev if dev is not None or run.dev is None else RememberedBitext(run.dev)
+        return _learn(runs.recipe_of(run), given, held_out, replace(run, complete=False), work, out)
+
+
+@dataclass(frozen=True)
+class RememberedBitext:
+    """What a run knows of its data when the files are not at hand: `len` and languages, but no pairs."""
+
+    facts: runs.DataFacts
+
+    @property
+    def source_language(self) -> str:
+        return self.facts.source_language
+
+    @property
+    def target_language(self) -> str:
+        return self.facts.target_language
+
+    @property
+    def fingerprint(self) -> str:
+        return self.facts.fingerprint
+
+    def __len__(self) -> int:
+        return self.facts.pairs
+
+    def __iter__(self) -> Iterator[SentencePair]:
+        raise UserError(f"{self.facts.files or 'the training data'}: needed again to finish this model")
+
+
+# --- may this command go on? --------------------------------------------------------------------
+
+
+def _agreed(asked: runs.Run, out: Path, restart: bool, report: Callable[[Progress], None]) -> runs.Run:
+    """The run to carry out: the one in the folder where the command asks for the same, else a new one."""
+    old = runs.read_run(out / "work" / "run.json")
+    if old is None and not restart and (out / "model.json").exists():
+        return _agreed_with_model(asked, out)
+    if old is None:
+        _clear(out / "work")
+        return asked
+    state = runs.read_state(out / "work")
+    runs.refuse_other_work(old, asked, out)
+    runs.refuse_passed_limits(old, asked, state, out)
+    run = runs.going_on(old, asked)
+    if not _is_finished(out, run):
+        for note in runs.notes_on_going_on(old, asked, state):
+            report(Progress("resuming", note=note))
+    return run
+
+
+def _agreed_with_model(asked: runs.Run, out: Path) -> runs.Run:
+    """The run that made the model in a folder without work; UserError where it would have to go on."""
+    card = store.read_card(out)
+    if not card.run:
+        raise UserError(f"{out}: holds a model that `train` did not make; --restart replaces it")
+    old = runs.as_run(card.run)
+    runs.refuse_other_work(old, asked, out)
+    changed = runs.limits_changed(old, asked)
+    if changed or not old.complete:
+        why = f"; {'; '.join(changed)}" if changed else ""
+        raise UserError(
+            f"{out}: cannot go on, its work was discarded{why}. "
+            f"--init-from {out} with another --out starts from this model, --restart trains anew"
+        )
+    return old
+
+
+def _is_finished(out: Path, run: runs.Run) -> bool:
+    if not (out / "model.json").exists():
+        return False
+    card = store.read_card(out)
+    return bool(card.run) and runs.same_work(runs.as_run(card.run), run)
+
+
+def _check_folder(out: Path) -> None:
+    """UserError where the folder is somebody's own: nothing in it may be overwritten or cleared."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        names = {path.name for path in out.iterdir() if not path.name.startswith(".")}
+        work = {path.name for path in (out / "work").iterdir()} if "work" in names else set()
+    except OSError as error:
+        raise UserError(f"{out}: {error.strerror}; --out names a folder for the model") from error
+    if "model.json" in names:
+        store.read_card(out)
+    elif not work & {"run.json", "clearing", "publish"} and (names - {"work"} or work - {"lock"}):
+        raise UserError(f"{out}: holds other files; name a new or empty folder as --out")
+
+
+def _start(
+    recipe: Recipe[Any, Any],
+    train: Bitext,
+    init_from: Path | None,
+    out: Path,
+    device: str,
+    report: Callable[[Progress], None],
+) -> tuple[Translator | None, str]:
+    """The model to go on from and its fingerprint; UserError where this recipe and data cannot."""
+    if init_from is None:
+        return None, ""
+    if init_from.resolve() == out.resolve():
+        raise UserError(f"--init-from {init_from}: is --out as well; choose another --out")
+    start = store.load_model(init_from, device)
+    card = store.read_card(init_from)
+    if card.kind != recipe.kind:
+        raise UserError(f"--init-from {init_from}: is a {card.kind}; the recipe trains a {recipe.kind}")
+    was, now = (card.source_language, card.target_language), (train.source_language, train.target_language)
+    if was == now[::-1] and was != now:
+        raise UserError(f"--init-from {init_from}: translates {'-'.join(was)}, the data is {'-'.join(now)}")
+    if was != now:
+        note = f"the model of --init-from translates {'-'.join(was)}, the data is {'-'.join(now)}"
+        report(Progress("reading", note=note))
+    return start, card.fingerprint
+
+
+# --- training -----------------------------------------------------------------------------------
+
+
+def _learn(
+    recipe: Recipe[Any, Any], train: Bitext, dev: Bitext | None, run: runs.Run, work: Work, out: Path
+) -> Outcome:
+    """Train, make the model folder aside, and put it in the place of the old one."""
+    progress, curve = work.folder / "progress.jsonl", work.folder / "learning_curve.png"
+    with Journal(progress, work.report, runs.read_state(work.folder).get("updates", 0)) as journal:
+        product = recipe.train(train, dev, replace(work, report=journal))
+    rows = rows_of(progress)
+    drawn = any(row.get("phase") == "training" for row in rows) and learning_curve(rows, curve)
+    state = runs.read_state(work.folder)
+    facts = {
+        "kind": recipe.kind,
+        "languages": f"{train.source_language}-{train.target_language}",
+        "train": str(run.train),
+        "dev": str(run.dev) if run.dev else None,
+        "seed": run.seed,
+        "device": work.device,
+        "threads": work.threads,
+        "seconds": round(time.monotonic() - work.began, 1),
+        "done": {name: _short(state[name]) for name in ("updates", "epochs", "seconds", "reason") if name in state},
+        "dev_figures": {name: _short(value) for name, value in last_dev_figures(rows).items()},
+        "python": platform.python_version(),
+        "model": dict(product.describe()),
+    }
+    finished = work.folder / "finished"
+    shutil.rmtree(finished, ignore_errors=True)
+    records = [progress, curve] if drawn else [progress]
+    store.save_model(product, recipe, finished, facts, run=runs.as_table(run), records=records)
+    store.publish(finished, out)
+    return Outcome(product, False, store.read_report(out))
+
+
+def _short(value: object) -> object:
+    return round(value, 3) if isinstance(value, float) else value
+
+
+def _clear(work: Path) -> None:
+    """Empty OUT/work but for the lock; a clearing that was cut is known by its mark and done again."""
+    mark = work / "clearing"
+    mark.touch()
+    for path in work.iterdir():
+        if path.name in ("lock", mark.name):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    mark.unlink()

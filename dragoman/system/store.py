@@ -1,0 +1,296 @@
+"""When is a folder a model, and how does a new model take the place of an old one?
+
+Only with model.json, which is written last, is a folder a model. A new model is made aside, in
+FOLDER/work/finished, and then moved over the old one file by file, model.json last. Its folder is
+first renamed to FOLDER/work/publish: from then on it counts as decided, and if the moving is cut,
+the next command on the folder carries it to its end.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import filelock
+import pydantic
+
+import dragoman
+from dragoman.contracts import Recipe, Translator, UserError
+from dragoman.system.catalogue import KINDS, product_class
+from dragoman.system.settings import to_toml
+
+MODEL_FORMAT = 1
+_CARD = "model.json"
+_PATIENCE = 10.0  # seconds that a reader waits for a publication by another process
+
+
+class Busy(UserError):
+    """Another process holds the folder."""
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What model.json says.
+
+    fingerprint: of all that the product itself wrote, so equal weights, equal fingerprint.
+    checksums: blake2b of each of those files; records: the other files (recipe, report, progress).
+    run: the training run that made it, as lifecycle compares it; empty for a model saved by hand.
+    """
+
+    format: int
+    kind: str
+    source_language: str
+    target_language: str
+    fingerprint: str
+    checksums: Mapping[str, str]
+    records: Sequence[str] = ()
+    created: str = ""
+    dragoman: str = ""
+    run: Mapping[str, Any] = field(default_factory=dict)
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+def save_model(
+    product: Translator,
+    recipe: Recipe[Any, Any],
+    folder: Path,
+    facts: Mapping[str, object] | None = None,
+    *,
+    run: Mapping[str, Any] | None = None,
+    records: Sequence[Path] = (),
+) -> ModelCard:
+    """Make `folder`, which must be new or empty, a model folder.
+
+    facts: go to report.json. records: files (progress, curve) that are copied beside the model.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise UserError(f"{folder}: not empty")
+    product.save(folder)
+    written = sorted(path for path in folder.rglob("*") if path.is_file())
+    checksums = {path.relative_to(folder).as_posix(): _flush_and_sum(path) for path in written}
+    write_text(folder / "recipe.toml", to_toml(recipe))
+    write_text(folder / "report.json", json.dumps(dict(facts or {}), indent=2, ensure_ascii=False, default=str) + "\n")
+    for record in records:
+        shutil.copyfile(record, folder / record.name)
+    card = ModelCard(
+        format=MODEL_FORMAT,
+        kind=recipe.kind,
+        source_language=product.source_language,
+        target_language=product.target_language,
+        fingerprint=_digest(json.dumps([recipe.kind, sorted(checksums.items())]).encode()),
+        checksums=checksums,
+        records=("recipe.toml", "report.json", *(record.name for record in records)),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        dragoman=dragoman.__version__,
+        run=dict(run or {}),
+    )
+    write_text(folder / _CARD, json.dumps(asdict(card), indent=2, ensure_ascii=False) + "\n")
+    return card
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write aside, flush to the disk, rename: `path` is whole or as it was."""
+    aside = path.with_name(f".{path.name}.part")
+    with aside.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(aside, path)
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def load_model(folder: Path, device: str = "cpu") -> Translator:
+    """The product in a model folder, its files checked against their sums.
+
+    UserError in one line: not a model, training unfinished, damaged, newer format, unknown kind.
+    """
+    folder, deadline = Path(folder), time.monotonic() + _PATIENCE
+    while True:
+        complete_publication(folder)
+        card = read_card(folder)
+        try:
+            verify(folder, card)
+            product = _load_product(folder, card, device)
+        except (UserError, OSError):
+            if time.monotonic() > deadline or not _replaced(folder, card):
+                raise
+        else:
+            if not _replaced(folder, card):
+                return product
+
+
+def read_card(folder: Path) -> ModelCard:
+    """What model.json says, without loading the model. UserError where the folder is no model."""
+    path = folder / _CARD
+    if not folder.is_dir():
+        raise UserError(f"{folder}: {'a file, not a model folder' if folder.exists() else 'no such folder'}")
+    if not path.exists():
+        if (folder / "work" / "run.json").exists():
+            raise UserError(
+                f"{folder}: training is not finished; the same train command goes on with it, "
+                f"and `dragoman train --finish {folder}` makes a model of the best checkpoint so far"
+            )
+        raise UserError(f"{folder}: not a model folder (it has no {_CARD})")
+    try:
+        table = json.loads(path.read_text(encoding="utf-8"))
+        version = table["format"]
+        if isinstance(version, int) and version > MODEL_FORMAT:
+            raise UserError(
+                f"{folder}: made by a newer Dragoman (format {version}, this one reads {MODEL_FORMAT}); update dragoman"
+            )
+        card = pydantic.TypeAdapter(ModelCard).validate_python(table)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path}: damaged, or not of Dragoman") from error
+    for name in (*card.checksums, *card.records):
+        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\\" in name or ":" in name:
+            raise UserError(f"{path}: names a file outside of the folder: {name!r}")
+    if card.kind not in KINDS:
+        raise UserError(f"{folder}: kind {card.kind!r} is unknown to this Dragoman; it knows {', '.join(KINDS)}")
+    return card
+
+
+def read_report(folder: Path) -> dict[str, Any]:
+    """What report.json says of the training; empty where it is gone."""
+    try:
+        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return report if isinstance(report, dict) else {}
+
+
+def verify(folder: Path, card: ModelCard) -> None:
+    """UserError naming the first file that is missing or differs from its checksum."""
+    for name, checksum in card.checksums.items():
+        path = folder / name
+        if not path.is_file():
+            raise UserError(f"{path}: missing; the model is damaged")
+        if _sum(path) != checksum:
+            raise UserError(f"{path}: damaged (its checksum differs)")
+
+
+def _load_product(folder: Path, card: ModelCard, device: str) -> Translator:
+    product = product_class(card.kind)
+    if "device" in inspect.signature(product.load).parameters:
+        loaded: Translator = product.load(folder, device=device)
+        return loaded
+    if device not in ("cpu", "auto"):
+        raise UserError(f"{folder}: kind {card.kind!r} runs on the cpu only, not on {device!r}")
+    loaded = product.load(folder)
+    return loaded
+
+
+def _replaced(folder: Path, card: ModelCard) -> bool:
+    """Did another process put a new model there, or begin to, since `card` was read?"""
+    return (folder / "work" / "publish" / _CARD).exists() or read_card(folder) != card
+
+
+# --- one model after another --------------------------------------------------------------------
+
+
+def publish(finished: Path, folder: Path) -> ModelCard:
+    """Move a finished model folder over the model in `folder`, if any. The caller holds the lock."""
+    read_card(finished)
+    (folder / "work").mkdir(parents=True, exist_ok=True)
+    roll_forward(folder)
+    os.replace(finished, folder / "work" / "publish")
+    roll_forward(folder)
+    return read_card(folder)
+
+
+def complete_publication(folder: Path) -> None:
+    """Carry a publication that was cut to its end; wait for one that another process is carrying out."""
+    deadline = time.monotonic() + _PATIENCE
+    while (folder / "work" / "publish" / _CARD).exists():
+        try:
+            with locked(folder):
+                roll_forward(folder)
+        except Busy:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+        except OSError as error:
+            raise UserError(f"{folder}: a new model waits in work/publish; {error.strerror}") from error
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold FOLDER/work against other processes; the lock ends with the process, however that ends."""
+    lock = filelock.FileLock(folder / "work" / "lock", timeout=0)
+    try:
+        (folder / "work").mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except filelock.Timeout as error:
+        raise Busy(f"{folder}: another process is training there") from error
+    except OSError as error:
+        raise UserError(f"{folder / 'work'}: {error.strerror or error}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def roll_forward(folder: Path) -> None:
+    """What a publication does from wherever it was cut: files, then model.json, then the empty folders.
+
+    The caller holds the lock.
+    """
+    pending = folder / "work" / "publish"
+    if (pending / _CARD).exists():
+        new = read_card(pending)
+        names = [*new.checksums, *new.records]
+        for name in _files_of_old_model(folder) - set(names):
+            (folder / name).unlink(missing_ok=True)
+            _remove_empty(folder / name, folder)
+        for name in names:
+            if (pending / name).exists():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                os.replace(pending / name, folder / name)
+        os.replace(pending / _CARD, folder / _CARD)
+    shutil.rmtree(pending, ignore_errors=True)
+
+
+def _files_of_old_model(folder: Path) -> set[str]:
+    try:
+        old = read_card(folder)
+    except UserError:
+        return set()
+    return {*old.checksums, *old.records}
+
+
+def _remove_empty(path: Path, top: Path) -> None:
+    for parent in path.parents:
+        if parent == top or not parent.is_dir() or any(parent.iterdir()):
+            return
+        parent.rmdir()
+
+
+def _flush_and_sum(path: Path) -> str:
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
+    return _sum(path)
+
+
+def _sum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.blake2b(data, digest_size=16).hexdigest()
