@@ -1,0 +1,147 @@
+"""How is each kind of file read, and in which languages?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+from dragoman.contracts import Record, UserError
+from dragoman.corpus.bitext import LONGEST_SIDE, FileBitext, count_records
+from dragoman.corpus.languages import check_language, language_key, language_of_suffix, same_language
+from dragoman.corpus.lines import OnBadLine
+from dragoman.corpus.records import Warn, unheard
+from dragoman.corpus.sources import ASK, PLAIN, BitextFile, bitext_files, check_order, suffix_container
+from dragoman.corpus.streams import InputFile, shown_name
+from dragoman.corpus.tabular import read_side_by_side, read_tsv
+
+__all__ = ["SUFFIXES", "bitext_files", "open_bitext", "read_records"]
+
+ContainerReader = Callable[[InputFile, str, str, OnBadLine, Warn], Iterator[Record]]
+
+
+def _tsv(file: InputFile, source: str, target: str, on_bad_line: OnBadLine, warn: Warn) -> Iterator[Record]:
+    return read_tsv(file.path, on_bad_line, name=file.name)
+
+
+def _tmx(file: InputFile, source: str, target: str, on_bad_line: OnBadLine, warn: Warn) -> Iterator[Record]:
+    from dragoman.corpus.tmx import read_tmx
+
+    return read_tmx(file.path, source, target, on_bad_line, name=file.name, warn=warn)
+
+
+def _catalogue(file: InputFile, source: str, target: str, on_bad_line: OnBadLine, warn: Warn) -> Iterator[Record]:
+    from dragoman.corpus.catalogues import read_catalogue
+
+    return read_catalogue(file.path, source, target, on_bad_line, name=file.name, warn=warn)
+
+
+# A new container is a reader and a row here, its suffix in sources.CONTAINERS.
+SUFFIXES: Mapping[str, ContainerReader] = {".tsv": _tsv, ".tmx": _tmx, ".po": _catalogue, ".mo": _catalogue}
+
+
+def read_records(
+    path: str | Path,
+    source: str,
+    target: str,
+    on_bad_line: OnBadLine = "stop",
+    *,
+    name: str = "",
+    warn: Warn = unheard,
+) -> Iterator[Record]:
+    """Every record of a container (.tsv, .tmx, .po, .mo, each .gz too) in file order, bad ones marked."""
+    container = suffix_container(name or str(path))
+    if container == PLAIN:
+        raise UserError(f"{shown_name(path)}: holds one language only; a container ends in {', '.join(SUFFIXES)}")
+    file = InputFile(str(path), name or shown_name(path))
+    return SUFFIXES[container](file, source, target, on_bad_line, warn)
+
+
+def open_bitext(
+    files: Sequence[str],
+    source: str | None = None,
+    target: str | None = None,
+    *,
+    on_bad_line: OnBadLine = "stop",
+    longest_side: int = LONGEST_SIDE,
+) -> FileBitext:
+    """Open files, folders, `-` and `name*3` as one bitext, in the order given.
+
+    Languages that are not given are taken from the files: suffixes (train.en train.zh), a TMX with
+    two languages, a catalogue's header. longest_side: characters; longer pairs are set aside.
+    Raises UserError at a bad file, at unequal line counts, and when no pair is kept.
+    """
+    if not files:
+        raise UserError("no files to read pairs from")
+    warnings: list[str] = []
+    for code in (source, target):
+        if code is not None:
+            check_language(code)
+    found = bitext_files(files, source, target, warnings.append)
+    source, target = _languages(found, source, target)
+    walk = partial(_walk, found, source, target, on_bad_line, tuple(warnings))
+    return count_records(walk, source, target, longest_side)
+
+
+def _walk(
+    found: Sequence[BitextFile],
+    source: str,
+    target: str,
+    on_bad_line: OnBadLine,
+    warnings: Sequence[str],
+    warn: Warn,
+) -> Iterator[Record]:
+    for warning in warnings:
+        warn(warning)
+    for one in found:
+        for _ in range(one.copies):
+            if one.container == PLAIN:
+                yield from read_side_by_side(one.files[0], one.files[1], on_bad_line)
+            else:
+                yield from SUFFIXES[one.container](one.files[0], source, target, on_bad_line, warn)
+
+
+def _languages(found: Sequence[BitextFile], source: str | None, target: str | None) -> tuple[str, str]:
+    """The two languages: as given, else as the files tell them."""
+    if source and target:
+        return source, target
+    told: dict[tuple[str, ...], tuple[str, ...]] = {}
+    seen = ""
+    for one in found:
+        languages = _languages_in(one)
+        if len(languages) == 2:
+            told.setdefault(tuple(language_key(language) for language in languages), languages)
+        elif languages:
+            seen = f"{one.name} holds {', '.join(languages)}"
+    if len(told) != 1:
+        pairs = ", ".join("-".join(languages) for languages in told.values())
+        raise UserError(
+            f"{f'several language pairs ({pairs})' if told else seen or 'the languages are not known'}: {ASK}"
+        )
+    first, second = next(iter(told.values()))
+    known = source or target
+    if known is None:
+        return first, second
+    if same_language(first, known) == same_language(second, known):
+        raise UserError(f"the files are in {first} and {second}, not in {known}: {ASK}")
+    other = second if same_language(first, known) else first
+    source, target = (known, other) if source else (other, known)
+    for one in found:
+        if one.container == PLAIN:
+            check_order(one, source, target)
+    return source, target
+
+
+def _languages_in(one: BitextFile) -> tuple[str, ...]:
+    file = one.files[0]
+    if one.container == PLAIN:
+        return tuple(language for each in one.files if (language := language_of_suffix(each.name)))
+    if one.container == ".tmx":
+        from dragoman.corpus.tmx import tmx_languages
+
+        return tuple(tmx_languages(file.path, name=file.name))
+    if one.container in (".po", ".mo"):
+        from dragoman.corpus.catalogues import catalogue_languages
+
+        return catalogue_languages(file.path, name=file.name)
+    return ()

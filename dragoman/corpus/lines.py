@@ -1,0 +1,170 @@
+"""What is a line, and how is a file of lines written?
+
+A line ends at `\\n` or `\\r\\n` and nowhere else: U+2028, U+0085, form feeds and the like are white
+space inside a line. Files are UTF-8.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import gzip
+import io
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Literal, TextIO, cast
+
+from dragoman.contracts import UserError
+from dragoman.corpus.streams import Damaged, read_chunks, shown_name, why_not
+
+OnBadLine = Literal["stop", "skip"]
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line without its end; number counts from 1. With a fault the text is empty."""
+
+    text: str
+    number: int
+    fault: str = ""
+
+
+def read_lines(path: str | Path, on_bad_line: OnBadLine = "stop", *, name: str = "") -> Iterator[Line]:
+    """The lines of a file or of standard input (`-`), each as soon as it is there.
+
+    gzip is known by its first bytes. A byte order mark at the start is dropped, a lone `\\r` becomes
+    a space. A line that is not UTF-8 or holds a NUL, and compressed data that ends early, raise
+    UserError("FILE:LINE: why"); under "skip" they come as a Line with a fault ("not UTF-8", "NUL",
+    "truncated").
+    """
+    name = name or shown_name(path)
+    number = 0
+    try:
+        for block in _blocks(path, name):
+            skipped = 0
+            if number == 0:
+                if block.startswith(_UTF16_MARKS) and on_bad_line == "stop":
+                    raise UserError(f"{name}:1: looks like UTF-16; convert it to UTF-8")
+                skipped = len(_BYTE_ORDER_MARK) if block.startswith(_BYTE_ORDER_MARK) else 0
+            for line in _lines_of(block[skipped:], number, skipped):
+                if line.fault and on_bad_line == "stop":
+                    raise UserError(f"{name}:{line.number}: {line.fault}")
+                number = line.number
+                yield Line("", number, line.fault.partition(" (")[0]) if line.fault else line
+    except Damaged as damage:
+        if on_bad_line == "stop":
+            raise UserError(f"{name}:{number + 1}: {damage}") from damage
+        yield Line("", number + 1, "truncated")
+
+
+def _blocks(path: str | Path, name: str) -> Iterator[bytes]:
+    """Runs of whole lines, as long as what came in at once; the last may lack its line end."""
+    begun: list[bytes] = []
+    for chunk in read_chunks(path, name):
+        cut = chunk.rfind(b"\n") + 1
+        begun.append(chunk[:cut] if cut else chunk)
+        if cut:
+            yield b"".join(begun)
+            begun = [chunk[cut:]]
+    last = b"".join(begun)
+    if last:
+        yield last
+
+
+def _lines_of(block: bytes, number: int, skipped: int) -> Iterator[Line]:
+    """The lines of a block, the first of them `number` + 1; faults are told in full."""
+    text = None
+    if b"\0" not in block:
+        with contextlib.suppress(UnicodeDecodeError):
+            text = block.decode()
+    if text is None:
+        for count, raw in enumerate(io.BytesIO(block), 1):
+            yield _checked(raw, number + count, skipped if count == 1 else 0)
+        return
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", " ")
+    for count, line in enumerate(text.removesuffix("\n").split("\n"), 1):
+        yield Line(line, number + count)
+
+
+def _checked(raw: bytes, number: int, skipped: int) -> Line:
+    position = raw.find(b"\0")
+    if position >= 0:
+        return Line("", number, f"NUL (byte 0x00 at position {position + skipped})")
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        wrong = f"byte 0x{raw[error.start]:02x} at position {error.start + skipped}"
+        return Line("", number, f"not UTF-8 ({wrong})")
+    return Line(text.replace("\r\n", "\n").removesuffix("\n").replace("\r", " "), number)
+
+
+@contextlib.contextmanager
+def writing(path: str | Path) -> Iterator[TextIO]:
+    """A UTF-8 text file with `\\n`, gzipped if its name ends in .gz; `-` is standard output.
+
+    It is written aside in the same folder and takes its name when the block ends well; after an
+    exception nothing is left. A device or pipe is written to directly. Raises UserError when the
+    place cannot be written.
+    """
+    if str(path) == "-":
+        with _standard_output() as out:
+            yield out
+        return
+    final = Path(path).resolve()
+    direct = final.exists() and not final.is_file()
+    aside = final if direct else final.with_name(f".{final.name}.{os.getpid()}.part")
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        raw = aside.open("wb")
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {why_not(error)}") from error
+    try:
+        with raw, _text_file(raw, compressed=final.suffix == ".gz") as out:
+            yield out
+        if not direct:
+            _synchronise(aside)
+            os.replace(aside, final)
+    except BaseException as error:
+        if not direct:
+            aside.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in _DISK_FULL:
+            raise UserError(f"{path}: cannot be written: {why_not(error)}") from error
+        raise
+
+
+@contextlib.contextmanager
+def _text_file(raw: BinaryIO, compressed: bool) -> Iterator[TextIO]:
+    if not compressed:
+        with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as out:
+            yield out
+        return
+    # No name and no time in the gzip header: equal texts make equal files.
+    with (
+        gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
+        io.TextIOWrapper(cast(BinaryIO, packed), encoding="utf-8", newline="\n") as out,
+    ):
+        yield out
+
+
+def _synchronise(path: Path) -> None:
+    """Have a closed file on the disk before it gets its name."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+@contextlib.contextmanager
+def _standard_output() -> Iterator[TextIO]:
+    sys.stdout.flush()
+    out = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n", line_buffering=sys.stdout.isatty())
+    try:
+        yield out
+    finally:
+        out.detach()

@@ -1,0 +1,195 @@
+"""Which files make up a bitext, and which of them belong together?
+
+Containers (TSV, TMX, PO, MO) stand alone; plain text files pair up in order: source, target.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from dragoman.contracts import UserError
+from dragoman.corpus.languages import language_key, language_of_suffix, same_language
+from dragoman.corpus.records import Warn, unheard
+from dragoman.corpus.streams import STANDARD_INPUT, InputFile, read_chunks, repeatable
+
+PLAIN = ""
+CONTAINERS = (".tsv", ".tmx", ".po", ".mo")
+ASK = "say --source and --target"
+
+_REPEAT = re.compile(r"(.+)\*(\d+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class BitextFile:
+    """A container, or two plain text files (container ""), to be read `copies` times."""
+
+    files: tuple[InputFile, ...]
+    container: str
+    copies: int = 1
+
+    @property
+    def name(self) -> str:
+        return " ".join(file.name for file in self.files)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """One argument: a file or folder with its repeat."""
+
+    file: InputFile
+    copies: int
+
+    @property
+    def is_plain(self) -> bool:
+        return not Path(self.file.path).is_dir() and container_of(self.file) == PLAIN
+
+
+def suffix_container(name: str) -> str:
+    """ ".tmx" of memory.tmx and memory.TMX.gz; "" of a plain text file."""
+    suffix = Path(name.lower().removesuffix(".gz")).suffix
+    return suffix if suffix in CONTAINERS else PLAIN
+
+
+def container_of(file: InputFile) -> str:
+    """The container by its name; standard input is TMX if it begins like XML, a PO, else TSV."""
+    if file.name != "<stdin>":
+        return suffix_container(file.name)
+    head = next(read_chunks(file.path, file.name), b"").replace(b"\0", b"")
+    head = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
+    return ".tmx" if head.startswith((b"<?xml", b"<tmx", b"<!")) else ".po" if head.startswith(b"msgid ") else ".tsv"
+
+
+def bitext_files(
+    names: Sequence[str], source: str | None = None, target: str | None = None, warn: Warn = unheard
+) -> list[BitextFile]:
+    """Files, folders, `-` and `name*3` (read three times) as what is to be read.
+
+    A folder stands for all containers under it and for plain text files of one stem that end in the
+    two languages. Raises UserError naming a plain file without its partner, one that is missing, or
+    two that are given in the wrong order.
+    """
+    if names.count(STANDARD_INPUT) > 1:
+        raise UserError("standard input (-) can be read only once")
+    given = [_given(name) for name in names]
+    is_plain = _plain_ones(given)
+    found: list[BitextFile] = []
+    waiting: _Given | None = None
+    for one, plain in zip(given, is_plain, strict=True):
+        if Path(one.file.path).is_dir():
+            found += _in_folder(one, source, target, warn)
+        elif not plain:
+            found.append(BitextFile((one.file,), container_of(one.file), one.copies))
+        elif waiting is None:
+            waiting = one
+        else:
+            found.append(_paired(waiting, one, source, target))
+            waiting = None
+    if waiting is not None:
+        raise UserError(
+            f"{waiting.file.name}: a plain text file without its partner; give source and target in turn, "
+            f"or one file that holds both ({', '.join(CONTAINERS)})"
+        )
+    return found
+
+
+def _given(name: str) -> _Given:
+    repeat = _REPEAT.fullmatch(name)
+    if repeat is None or Path(name).exists():
+        return _Given(repeatable(name), 1)
+    if int(repeat.group(2)) < 1:
+        raise UserError(f"{name}: a repeat is 1 or more")
+    return _Given(repeatable(repeat.group(1)), int(repeat.group(2)))
+
+
+def _plain_ones(given: Sequence[_Given]) -> list[bool]:
+    """Standard input is a plain text file only where another one lacks its partner."""
+    plain = [one.is_plain for one in given]
+    if sum(plain) % 2:
+        for index, one in enumerate(given):
+            plain[index] = plain[index] or one.file.name == "<stdin>"
+    return plain
+
+
+def _paired(first: _Given, second: _Given, source: str | None, target: str | None) -> BitextFile:
+    one, other = first.file, second.file
+    if first.copies != second.copies:
+        raise UserError(f"{one.name} is repeated {first.copies} times and {other.name} {second.copies} times")
+    pair = BitextFile((one, other), PLAIN, first.copies)
+    if source and target:
+        check_order(pair, source, target)
+    return pair
+
+
+def check_order(pair: BitextFile, source: str, target: str) -> None:
+    """UserError when a plain file's suffix names the other language: train.en as the source of zh-en."""
+    one, other = pair.files
+    for file, side, own, opposite in ((one, "source", source, target), (other, "target", target, source)):
+        told = language_of_suffix(file.name)
+        if told and same_language(told, opposite) and not same_language(told, own):
+            raise UserError(
+                f"{file.name}: given as the {side}, which is {own}, but its name says {told}; "
+                f"the right order is {other.name} {one.name}"
+            )
+
+
+def _in_folder(folder: _Given, source: str | None, target: str | None, warn: Warn) -> list[BitextFile]:
+    root = Path(folder.file.path)
+    paths = sorted(path for path in root.rglob("*") if path.is_file() and not _is_hidden(path.relative_to(root)))
+    present = set(paths)
+    found: list[BitextFile] = []
+    plain: dict[Path, dict[str, Path]] = {}
+    for path in paths:
+        language = language_of_suffix(path.name)
+        if suffix_container(path.name):
+            # A compiled catalogue beside its source holds the same pairs.
+            if not (path.suffix == ".mo" and path.with_suffix(".po") in present):
+                found.append(BitextFile((_file(path),), suffix_container(path.name), folder.copies))
+        elif language:
+            kept = plain.setdefault(_stem(path, language), {}).setdefault(language, path)
+            if kept != path:
+                warn(f"{path}: left out, {kept.name} stands for it")
+    for paths_by_language in plain.values():
+        found += _plain_pair(paths_by_language, folder, source, target, warn)
+    if not found:
+        wanted = f" for {source} and {target}" if source and target else ""
+        raise UserError(f"{folder.file.name}: no bitext in this folder{wanted}")
+    return sorted(found, key=lambda one: one.name)
+
+
+def _plain_pair(
+    by_language: dict[str, Path], folder: _Given, source: str | None, target: str | None, warn: Warn
+) -> list[BitextFile]:
+    """The files of one stem in the two languages."""
+    if not (source and target):
+        if len({language_key(language) for language in by_language}) > 1:
+            names = ", ".join(path.name for path in islice(by_language.values(), 3))
+            raise UserError(f"{folder.file.name}: holds plain text files ({names}): {ASK}")
+        return []
+    sides = [
+        next((path for language, path in by_language.items() if same_language(language, wanted)), None)
+        for wanted in (source, target)
+    ]
+    if sides[0] is None or sides[1] is None or sides[0] == sides[1]:
+        for lone in sides:
+            if lone is not None:
+                warn(f"{lone}: left out, there is no partner in {target if lone is sides[0] else source}")
+        return []
+    return [BitextFile((_file(sides[0]), _file(sides[1])), PLAIN, folder.copies)]
+
+
+def _file(path: Path) -> InputFile:
+    return InputFile(str(path), str(path))
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def _stem(path: Path, language: str) -> Path:
+    """The path without language and compression: a/train of a/train.en.gz."""
+    name = path.name.removesuffix(".gz").removesuffix(".txt").removesuffix(f".{language}")
+    return path.with_name(name)

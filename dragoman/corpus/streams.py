@@ -1,0 +1,127 @@
+"""Where do the bytes come from, and are all of them there?
+
+Files, gzip files (known by their first bytes), standard input and pipes, all read lazily.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, cast
+
+from dragoman.contracts import UserError
+
+STANDARD_INPUT = "-"
+CHUNK = 1 << 18
+_GZIP_MAGIC = b"\x1f\x8b"
+_GZIP_WINDOW = 31
+
+
+class Damaged(Exception):
+    """Compressed data that ends early or fails its checksum; readers turn it into a UserError."""
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file to read: the path to open, the name to show, and what must live as long as the path."""
+
+    path: str
+    name: str
+    keep: object = None
+
+
+def shown_name(path: str | Path) -> str:
+    """How messages call a path: `<stdin>` for `-`."""
+    return "<stdin>" if str(path) == STANDARD_INPUT else str(path)
+
+
+def why_not(error: OSError) -> str:
+    """An operating system's error in the words of a message."""
+    if isinstance(error, FileNotFoundError):
+        return "no such file or folder"
+    if isinstance(error, IsADirectoryError):
+        return "is a folder, not a file"
+    return (error.strerror or str(error)).lower()
+
+
+def read_chunks(path: str | Path, name: str = "") -> Iterator[bytes]:
+    """The bytes of a file or of standard input (`-`), gunzipped, as soon as they are there.
+
+    Raises UserError when it cannot be read and Damaged when gzip data is cut or broken.
+    """
+    name = name or shown_name(path)
+    try:
+        with _opened(path) as stream:
+            head = stream.read1(CHUNK)
+            if head == _GZIP_MAGIC[:1]:
+                head += stream.read1(CHUNK)
+            chunks = _raw_chunks(head, stream)
+            yield from _gunzip(chunks) if head.startswith(_GZIP_MAGIC) else chunks
+    except OSError as error:
+        raise UserError(f"{name}: {why_not(error)}") from error
+
+
+class _Readable(Protocol):
+    def read1(self, size: int = -1, /) -> bytes: ...
+
+
+def _opened(path: str | Path) -> contextlib.AbstractContextManager[_Readable]:
+    if str(path) == STANDARD_INPUT:
+        return contextlib.nullcontext(cast(_Readable, sys.stdin.buffer))
+    return cast("contextlib.AbstractContextManager[_Readable]", open(path, "rb"))
+
+
+def _raw_chunks(head: bytes, stream: _Readable) -> Iterator[bytes]:
+    while head:
+        yield head
+        head = stream.read1(CHUNK)
+
+
+def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Every member of a gzip file (RFC 1952); zero bytes after a member are padding."""
+    member = zlib.decompressobj(_GZIP_WINDOW)
+    for data in chunks:
+        more = False
+        while data or more:
+            if member.eof:
+                data = data.lstrip(b"\0")
+                if not data:
+                    break
+                member = zlib.decompressobj(_GZIP_WINDOW)
+            try:
+                out = member.decompress(data, CHUNK)
+            except zlib.error as error:
+                raise Damaged("gzip data is damaged") from error
+            data = member.unused_data if member.eof else member.unconsumed_tail
+            more = len(out) == CHUNK and not member.eof
+            yield out
+    if not member.eof:
+        raise Damaged("gzip data ends early")
+
+
+def repeatable(path: str | Path) -> InputFile:
+    """A file that can be read more than once: standard input and pipes are copied to disk first."""
+    name = shown_name(path)
+    if str(path) != STANDARD_INPUT:
+        try:
+            mode = os.stat(path).st_mode
+        except OSError as error:
+            raise UserError(f"{name}: {why_not(error)}") from error
+        if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+            return InputFile(str(path), name)
+    folder = tempfile.TemporaryDirectory(prefix="dragoman-")
+    copy = Path(folder.name) / "input"
+    try:
+        with _opened(path) as stream, copy.open("wb") as out:
+            for chunk in _raw_chunks(stream.read1(CHUNK), stream):
+                out.write(chunk)
+    except OSError as error:
+        raise UserError(f"{name}: {why_not(error)}") from error
+    return InputFile(str(copy), name, keep=folder)

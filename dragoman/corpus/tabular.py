@@ -1,0 +1,54 @@
+"""Which pairs stand side by side: in two columns, or in two files line by line?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+from dragoman.contracts import Origin, Record, UserError
+from dragoman.corpus.lines import OnBadLine, read_lines
+from dragoman.corpus.records import record_of
+from dragoman.corpus.streams import InputFile, shown_name
+
+
+def read_tsv(path: str | Path, on_bad_line: OnBadLine = "stop", *, name: str = "") -> Iterator[Record]:
+    """Source TAB target, one record a line; a quote sign is plain text. Faults: "fields=3", ..."""
+    name = name or shown_name(path)
+    for line in read_lines(path, on_bad_line, name=name):
+        origin = Origin(name, line.number)
+        fields = line.text.split("\t")
+        if line.fault:
+            yield Record("", "", origin, line.fault)
+        elif len(fields) != 2:
+            yield Record(line.text, "", origin, f"fields={len(fields)}")
+        else:
+            yield record_of(fields[0], fields[1], origin)
+
+
+def read_side_by_side(source: InputFile, target: InputFile, on_bad_line: OnBadLine = "stop") -> Iterator[Record]:
+    """Line n of one file is the translation of line n of the other; origins name the source file.
+
+    Unequal line counts raise UserError naming both, once the shorter file has ended; under "skip"
+    lines without a partner are records only where compressed data of the other file ends early.
+    """
+    sources = read_lines(source.path, on_bad_line, name=source.name)
+    targets = read_lines(target.path, on_bad_line, name=target.name)
+    pairs = zip_longest(sources, targets)
+    faults = ("", "")
+    for number, (one, other) in enumerate(pairs, 1):
+        if one is None or other is None:
+            faulty = faults[0 if one is None else 1]
+            rest = 1 + sum(1 for _ in pairs)
+            if faulty != "truncated":
+                raise _unequal(source, target, number - 1, rest, longer_is_source=other is None)
+            for lost in range(number, number + rest):
+                yield Record("", "", Origin(source.name, lost), "truncated")
+            return
+        faults = one.fault, other.fault
+        yield record_of(one.text, other.text, Origin(source.name, number), one.fault or other.fault)
+
+
+def _unequal(source: InputFile, target: InputFile, shorter: int, rest: int, longer_is_source: bool) -> UserError:
+    counts = (shorter + rest, shorter) if longer_is_source else (shorter, shorter + rest)
+    return UserError(f"unequal line counts: {source.name} has {counts[0]:,}, {target.name} has {counts[1]:,}")

@@ -1,0 +1,153 @@
+"""Which files a command's arguments stand for, and in which languages."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from dragoman.contracts import UserError
+from dragoman.corpus.formats import SUFFIXES, bitext_files, open_bitext
+from dragoman.corpus.sources import CONTAINERS
+
+TMX = (
+    '<tmx version="1.4"><header/><body><tu><tuv xml:lang="en-US"><seg>a</seg></tuv>'
+    '<tuv xml:lang="zh-CN"><seg>b</seg></tuv></tu></body></tmx>'
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_every_container_has_a_reader() -> None:
+    assert tuple(SUFFIXES) == CONTAINERS
+
+
+def make(**contents: str) -> None:
+    for name, content in contents.items():
+        path = Path(name.replace("__", "/").replace("_", "."))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+
+
+def stdin(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content.encode())))
+
+
+def refusal(names: list[str], *languages: str) -> str:
+    with pytest.raises(UserError) as caught:
+        open_bitext(names, *languages)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def test_plain_files_pair_up_round_containers(folder: Path) -> None:
+    make(a_en="a\n", a_zh="A\n", m_tmx=TMX, b_en="b\n", b_zh="B\n", t_tsv="t\tT\n")
+    found = bitext_files(["a.en", "m.tmx", "a.zh", "t.tsv", "b.en", "b.zh"])
+    assert [one.name for one in found] == ["m.tmx", "a.en a.zh", "t.tsv", "b.en b.zh"]
+    bitext = open_bitext(["a.en", "m.tmx", "a.zh", "t.tsv", "b.en", "b.zh"])
+    assert (bitext.source_language, bitext.target_language) == ("en", "zh")
+    assert [pair.source for pair in bitext] == ["a", "a", "t", "b"]
+
+
+def test_an_odd_one_is_refused_by_name(folder: Path) -> None:
+    make(a_en="a\n", a_zh="A\n", b_en="b\n")
+    assert refusal(["a.en", "a.zh", "b.en"]).startswith("b.en: a plain text file without its partner")
+    assert refusal(["a.en", "none.zh"]) == "none.zh: no such file or folder"
+    assert refusal([]) == "no files to read pairs from"
+
+
+def test_the_wrong_order_is_refused_with_the_right_one(folder: Path) -> None:
+    make(train_en="a\n", train_zh="A\n", a_txt="a\n")
+    message = refusal(["train.en", "train.zh"], "zh", "en")
+    assert message.startswith("train.en: given as the source, which is zh, but its name says en")
+    assert message.endswith("the right order is train.zh train.en")
+    assert refusal(["train.en", "train.zh"], "zh") == message
+    assert "train.en: given as the target, which is zh" in refusal(["a.txt", "train.en"], "en", "zh")
+    assert len(open_bitext(["train.en", "a.txt"], "en", "zh")) == 1
+    assert open_bitext(["train.zh", "train.en"], "zh-CN").target_language == "en"
+    assert len(open_bitext(["train.en", "train.zh"], "fr", "de")) == 1
+
+
+def test_repeats(folder: Path) -> None:
+    make(a_en="a\n\n", a_zh="A\n\n", t_tsv="t\tT\n", **{"odd*2_tsv": "o\tO\n"})
+    bitext = open_bitext(["a.en*2", "a.zh*2", "t.tsv*3", "odd*2.tsv"])
+    assert [pair.source for pair in bitext] == ["a", "a", "t", "t", "t", "o"]
+    assert bitext.set_aside == {"blank pair": 2}
+    assert refusal(["a.en*2", "a.zh"]) == "a.en is repeated 2 times and a.zh 1 times"
+    assert refusal(["t.tsv*0"], "en", "zh") == "t.tsv*0: a repeat is 1 or more"
+
+
+def test_folders(folder: Path) -> None:
+    make(
+        d__b_en="b\n",
+        d__b_zh="B\n",
+        d__b_de="x\n",
+        d__b_en_txt="left out\n",
+        d__sub__m_tmx=TMX,
+        d__sub__lone_en="l\n",
+        d__README_md="notes",
+        d__sub__c_po='msgid "po"\nmsgstr "PO"\n',
+        d__sub__c_mo="the same, compiled",
+        **{"d__.hidden__t_tsv": "h\tH\n"},
+    )
+    bitext = open_bitext(["d*2"], "en", "zh")
+    assert [str(pair.origin) for pair in bitext][:3] == ["d/b.en:1", "d/b.en:1", "d/sub/c.po:1"]
+    assert [pair.target for pair in bitext] == ["B", "B", "PO", "PO", "b", "b"]
+    assert bitext.warnings == (
+        "d/b.en.txt: left out, b.en stands for it",
+        "d/sub/lone.en: left out, there is no partner in zh",
+    )
+    assert "holds plain text files (b.de, b.en, b.zh): say --source and --target" in refusal(["d"])
+    make(e__m_tmx=TMX)
+    assert open_bitext(["e"]).target_language == "zh"
+    make(f__x_txt="x")
+    assert refusal(["f"], "en", "zh") == "f: no bitext in this folder for en and zh"
+
+
+def test_languages_are_asked_for(folder: Path) -> None:
+    make(t_tsv="t\tT\n", a_en="a\n", a_zh="A\n", a_fr="F\n", x_src="x\n", x_tgt="y\n")
+    assert refusal(["t.tsv"]) == "the languages are not known: say --source and --target"
+    assert refusal(["x.src", "x.tgt"]) == "the languages are not known: say --source and --target"
+    assert refusal(["a.en", "a.zh", "a.en", "a.fr"]).startswith("several language pairs (en-zh, en-fr)")
+    assert refusal(["a.en", "a.zh"], "fr") == "the files are in en and zh, not in fr: say --source and --target"
+    assert refusal(["t.tsv"], "no language", "zh").startswith("'no language' is not a language code")
+    make(m_tmx=TMX)
+    turned = open_bitext(["m.tmx"], "zh")
+    assert (turned.source_language, turned.target_language) == ("zh", "en")
+    assert [pair.source for pair in turned] == ["b"]
+
+
+@pytest.mark.parametrize(("content", "target"), [("a\tb\n", "b"), (TMX, "b"), ('msgid "a"\nmsgstr "b"\n', "b")])
+def test_standard_input_is_a_container(monkeypatch: pytest.MonkeyPatch, content: str, target: str) -> None:
+    stdin(monkeypatch, content)
+    bitext = open_bitext(["-"], "en", "zh")
+    assert [pair.target for pair in bitext] == [pair.target for pair in bitext] == [target]
+    assert next(iter(bitext)).origin.file == "<stdin>"
+
+
+def test_standard_input_is_a_partner(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(a_zh="A\nB\n")
+    stdin(monkeypatch, "a\nb\n")
+    assert [pair.source for pair in open_bitext(["-", "a.zh"], "en", "zh")] == ["a", "b"]
+    stdin(monkeypatch, "a\n\0\n")
+    assert refusal(["-", "a.zh"], "en", "zh") == "<stdin>:2: NUL (byte 0x00 at position 0)"
+    assert refusal(["-", "-"], "en", "zh") == "standard input (-) can be read only once"
+
+
+def test_pipes_may_be_walked_again(folder: Path) -> None:
+    make(a_zh="A\nB\n")
+    os.mkfifo("pipe")
+    writer = threading.Thread(target=lambda: Path("pipe").write_text("a\nb\n"))
+    writer.start()
+    bitext = open_bitext(["pipe", "a.zh"], "en", "zh")
+    writer.join()
+    assert [str(pair.origin) for pair in bitext] == [str(pair.origin) for pair in bitext] == ["pipe:1", "pipe:2"]
