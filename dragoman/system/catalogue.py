@@ -14,7 +14,7 @@ from typing import Any
 from dragoman.contracts import Recipe, UserError
 
 KINDS: dict[str, str] = {
-    "transformer": "dragoman.neural.recipes:Transformer",
+    "transformer": "dragoman.neural.recipes:TransformerRecipe",
     "dictionary": "dragoman.phrases.recipes:Dictionary",
 }
 

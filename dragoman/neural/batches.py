@@ -1,0 +1,85 @@
+"""In which order, and in which company, does a network meet the pairs?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dragoman.contracts import PieceTable
+from dragoman.text.store import PairStore
+
+
+class Batch(NamedTuple):
+    """sources_BS ends each row with the end piece; inputs_BT are targets_BT shifted right by the start piece.
+
+    `target_tokens` counts real target pieces, the end piece included.
+    """
+
+    sources_BS: Tensor
+    inputs_BT: Tensor
+    targets_BT: Tensor
+    target_tokens: int
+
+
+def plan(
+    source_lengths_N: np.ndarray, target_lengths_N: np.ndarray, tokens_per_batch: int, seed: int, epoch: int
+) -> list[np.ndarray]:
+    """One epoch: index arrays, one a batch, depending on lengths, seed and epoch alone.
+
+    Pairs are sorted by target length, then source length (ties shuffled), and cut so that no side has
+    more than tokens_per_batch positions, padding included; then the batches are shuffled.
+    """
+    draw = np.random.default_rng((seed, epoch))
+    order_N = draw.permutation(len(source_lengths_N))
+    order_N = order_N[np.lexsort((source_lengths_N[order_N], target_lengths_N[order_N]))]
+    longest_N = np.maximum(source_lengths_N, target_lengths_N)[order_N] + 1
+    batches, first, widest = [], 0, 0
+    for place, length in enumerate(longest_N.tolist()):
+        widest = max(widest, length)
+        if place > first and widest * (place - first + 1) > tokens_per_batch:
+            batches.append(order_N[first:place])
+            first, widest = place, length
+    batches.append(order_N[first:])
+    return [batches[i] for i in draw.permutation(len(batches))]
+
+
+def pad(rows: Sequence[Sequence[int] | np.ndarray], padding: int, end: int | None = None) -> np.ndarray:
+    """Rows of unequal length as one int64 array, each closed by `end` where given, filled with `padding`."""
+    closed = 0 if end is None else 1
+    table_BT = np.full((len(rows), max((len(row) for row in rows), default=0) + closed), padding, dtype=np.int64)
+    for index, row in enumerate(rows):
+        table_BT[index, : len(row)] = row
+        if end is not None:
+            table_BT[index, len(row)] = end
+    return table_BT
+
+
+def collate(
+    sources: Sequence[Sequence[int] | np.ndarray],
+    targets: Sequence[Sequence[int] | np.ndarray],
+    source: PieceTable,
+    target: PieceTable,
+    device: torch.device,
+) -> Batch:
+    targets_BT = pad(targets, target.padding, target.end)
+    inputs_BT = np.concatenate((np.full((len(targets), 1), target.start), targets_BT[:, :-1]), axis=1)
+    inputs_BT[inputs_BT == target.end] = target.padding
+    return Batch(
+        torch.from_numpy(pad(sources, source.padding, source.end)).to(device),
+        torch.from_numpy(inputs_BT).to(device),
+        torch.from_numpy(targets_BT).to(device),
+        sum(len(row) for row in targets) + len(targets),
+    )
+
+
+def read(
+    store: PairStore, batches: Sequence[np.ndarray], source: PieceTable, target: PieceTable, device: torch.device
+) -> Iterator[Batch]:
+    for indices in batches:
+        yield collate(
+            [store.source(int(i)) for i in indices], [store.target(int(i)) for i in indices], source, target, device
+        )

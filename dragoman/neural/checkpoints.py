@@ -1,0 +1,139 @@
+"""What must lie on disk so that an interrupted training goes on as if nothing had happened?"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from dragoman.contracts import UserError
+
+STATE = "state.json"
+
+
+class Kept(NamedTuple):
+    """A kept checkpoint: what it is chosen by (greater is better), its update, all its dev figures."""
+
+    figure: float
+    updates: int
+    figures: dict[str, float]
+
+
+@dataclass
+class Standing:
+    """Where a training stands. `epoch` and `batch`: the next batch to take; `position`: of the schedule;
+    `seconds`: work so far, all sittings together; `looked`: update of the last look at the dev set;
+    `looks`: how many in a row brought nothing better; `done`: why the training ended ("" = it did not),
+    under the limits `under`; `best`: checkpoints kept, best first."""
+
+    updates: int = 0
+    epoch: int = 0
+    batch: int = 0
+    position: float = 0.0
+    seconds: float = 0.0
+    look_seconds: float = 0.0
+    looked: int = -1
+    looks: int = 0
+    done: str = ""
+    under: dict[str, float] = field(default_factory=dict)
+    best: list[Kept] = field(default_factory=list)
+
+
+def write_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
+    """A safetensors file, written aside and renamed."""
+    aside = path.with_name(f".{path.name}.part")
+    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, aside)
+    os.replace(aside, path)
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    with safe_open(path, framework="pt") as file:
+        return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
+
+
+def weights_of(network: nn.Module) -> dict[str, Tensor]:
+    """Each parameter once, under its first name (tied ones are not stored twice)."""
+    return dict(network.named_parameters())
+
+
+def load_weights(network: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Put stored weights into a network of the same shape; UserError that names the first that does not fit."""
+    parameters = weights_of(network)
+    for name in sorted(parameters.keys() | tensors.keys()):
+        shapes = [tuple(side[name].shape) if name in side else "none" for side in (parameters, tensors)]
+        if shapes[0] != shapes[1]:
+            raise UserError(f"the weights do not fit the network: {name} has shape {shapes[1]}, wanted {shapes[0]}")
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            parameter.copy_(tensors[name])
+
+
+def save_state(folder: Path, standing: Standing, network: nn.Module, optimiser: torch.optim.Optimizer) -> None:
+    """All that the next update depends on. state.json is replaced last and names the tensor file."""
+    tensors: dict[str, Tensor] = {f"weights/{name}": tensor for name, tensor in weights_of(network).items()}
+    for name, parameter in weights_of(network).items():
+        for key, value in optimiser.state.get(parameter, {}).items():
+            tensors[f"optimiser/{key}/{name}"] = torch.as_tensor(value)
+    tensors["random/cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random/cuda"] = torch.cuda.get_rng_state()
+    name = f"state-{standing.updates}.safetensors"
+    write_tensors(tensors, folder / name)
+    report: dict[str, Any] = {
+        **asdict(standing),
+        "epochs": standing.epoch,
+        "tensors": name,
+        "done": bool(standing.done),
+    }
+    report["reason"] = standing.done
+    aside = folder / f".{STATE}.part"
+    aside.write_text(json.dumps(report), encoding="utf-8")
+    os.replace(aside, folder / STATE)
+    for old in folder.glob("state-*.safetensors"):
+        if old.name != name:
+            old.unlink()
+
+
+def load_state(folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer) -> Standing | None:
+    """Bring network, optimiser and random generators to the stored state; None when there is none."""
+    if not (folder / STATE).exists():
+        return None
+    report = json.loads((folder / STATE).read_text(encoding="utf-8"))
+    tensors = read_tensors(folder / report["tensors"])
+    parameters = weights_of(network)
+    load_weights(network, {name: tensors[f"weights/{name}"] for name in parameters})
+    for key, value in tensors.items():
+        if key.startswith("optimiser/"):
+            _, field_name, name = key.split("/", 2)
+            device = (
+                "cpu" if field_name == "step" and value.dim() == 0 and parameters[name].device.type == "cpu" else None
+            )
+            optimiser.state[parameters[name]][field_name] = value.to(device or parameters[name].device)
+    torch.set_rng_state(tensors["random/cpu"])
+    if "random/cuda" in tensors and torch.cuda.is_available():
+        torch.cuda.set_rng_state(tensors["random/cuda"])
+    known = {name: report[name] for name in asdict(Standing()) if name in report}
+    known["done"] = report["reason"]
+    known["best"] = [Kept(*kept) for kept in known["best"]]
+    return Standing(**known)
+
+
+def checkpoint(folder: Path, updates: int) -> Path:
+    return folder / f"best-{updates}.safetensors"
+
+
+def average(folder: Path, updates: list[int]) -> dict[str, Tensor]:
+    """The mean of the named checkpoints' weights."""
+    total: dict[str, Tensor] = {}
+    for each in updates:
+        for name, tensor in read_tensors(checkpoint(folder, each)).items():
+            total[name] = total[name] + tensor if name in total else tensor.clone()
+    return {name: tensor / len(updates) for name, tensor in total.items()}

@@ -1,0 +1,208 @@
+"""How is a bitext made into a network that translates? (Pieces, ids, network, training, search: in that order.)"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+
+from dragoman.contracts import Bitext, Progress, Request, SearchOptions, Work
+from dragoman.evaluation.metrics import corpus_scores
+from dragoman.neural import batches, checkpoints, devices
+from dragoman.neural.recipes import SearchDefaults, TrainingOptions, TransformerRecipe
+from dragoman.neural.seq2seq import NeuralTranslator, StoredSearch, build_network, target_log_probabilities
+from dragoman.neural.training import Learner, Lesson
+from dragoman.search.steps import rank
+from dragoman.text.pipeline import Pipeline, fit_pipeline
+from dragoman.text.store import build_store
+
+ALPHAS = tuple(step / 10 for step in range(13))
+COLLAPSED = 0.5  # share of dev outputs that are one and the same, or copies, from which a warning is due
+
+
+def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
+    """Fit the pieces (or take those of `work.start`), train the network, fit the search on dev.
+
+    Leaves in work.folder: text/ (pieces), ids-* (the corpus as numbers), state.json and state-*.safetensors,
+    best-*.safetensors. Without dev the training has no look at anything but its own loss.
+    """
+    device = devices.pick(work.device, work.threads)
+    pipeline = pieces(recipe, train, work)
+    store = build_store(train, pipeline, work.folder, recipe.text.max_pieces, work.report, threads=work.threads)
+    if store.set_aside:
+        work.report(Progress("reading", note=store.summary()))
+    torch.manual_seed(work.seed)
+    network = build_network(recipe.kind, recipe.model, pipeline).to(device)
+    if work.start is not None:
+        checkpoints.load_weights(network, checkpoints.weights_of(work.start.networks[0]))
+    search = StoredSearch(
+        recipe.search.beam,
+        0.7 if recipe.search.alpha == "fit" else recipe.search.alpha,
+        recipe.search.length_form,
+        recipe.search.max_ratio,
+    )
+    translator = NeuralTranslator(recipe.kind, [network], recipe.model, pipeline, search)
+    judge = Judge(
+        translator, dev_sample(dev, sentences_looked_at(recipe.training), work), recipe.training.tokens_per_batch
+    )
+    if work.start is not None:
+        figures, _ = judge()
+        work.report(Progress("dev", 0, 0, figures, note="before training: " + shown(figures)))
+    source, target = pipeline.source.pieces, pipeline.target.pieces
+    learner = Learner(
+        network,
+        Lesson(
+            plan=lambda epoch: batches.plan(
+                store.source_lengths, store.target_lengths, recipe.training.tokens_per_batch, work.seed, epoch
+            ),
+            read=lambda group: batches.read(store, group, source, target, device),
+            padding=target.padding,
+            judge=judge,
+        ),
+        recipe.training,
+        work,
+    )
+    figures = learner.learn()
+    work.report(Progress("dev", learner.standing.updates, learner.total(), figures, note="chosen: " + shown(figures)))
+    alpha, note = fit_alpha(translator, judge, recipe.search, learner.share_of_time_for(beam=search.beam))
+    if note:
+        work.report(Progress("search", note=note))
+    return NeuralTranslator(recipe.kind, [network], recipe.model, pipeline, replace(search, alpha=alpha))
+
+
+def pieces(recipe: TransformerRecipe, train: Bitext, work: Work) -> Pipeline:
+    """The pieces of the model to go on from, those found in the work folder, or newly fitted ones."""
+    folder = work.folder / "text"
+    if (folder / "text.json").exists():
+        return Pipeline.load(folder)
+    if work.start is not None:
+        pipeline: Pipeline = work.start.pipeline
+    else:
+        pipeline = fit_pipeline(train, recipe.text, threads=work.threads, seed=work.seed, report=work.report)
+    pipeline.save(folder)
+    return pipeline
+
+
+def sentences_looked_at(training: TrainingOptions) -> int:
+    """dev_sentences, but under a time budget at most one for each of its seconds (and never under 20)."""
+    if not training.time_budget:
+        return training.dev_sentences
+    return min(training.dev_sentences, max(20, int(training.time_budget)))
+
+
+def dev_sample(dev: Bitext | None, most: int, work: Work) -> list[tuple[str, str]]:
+    """At most `most` pairs, evenly spread over the dev set; kept in dev.json, where --finish finds them."""
+    kept = work.folder / "dev.json"
+    if kept.exists():
+        return [(source, target) for source, target in json.loads(kept.read_text(encoding="utf-8"))]
+    if dev is None or not len(dev):
+        return []
+    step = max(1.0, len(dev) / most)
+    wanted = {int(index * step) for index in range(min(most, len(dev)))}
+    sample = [(pair.source, pair.target) for index, pair in enumerate(dev) if index in wanted]
+    kept.write_text(json.dumps(sample, ensure_ascii=False), encoding="utf-8")
+    return sample
+
+
+def shown(figures: dict[str, float]) -> str:
+    names = {"loss": "dev loss", "bleu": "BLEU", "chrf": "chrF"}
+    text = ", ".join(f"{names[name]} {figures[name]:.3g}" for name in names if name in figures)
+    count = int(figures.get("averaged", 1))
+    return text + (f" (average of the {count} best checkpoints)" if count > 1 else "")
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Looks at the dev set: loss (nats a piece), BLEU and chrF of greedy translations, and signs of collapse."""
+
+    translator: NeuralTranslator
+    dev: Sequence[tuple[str, str]]
+    tokens_per_batch: int
+
+    def __call__(self) -> tuple[dict[str, float], list[str]]:
+        if not self.dev:
+            return {"loss": 0.0, "bleu": 0.0, "chrf": 0.0}, []
+        sources = [source for source, _ in self.dev]
+        outputs = [
+            translation.text
+            for translation in self.translator.translate(
+                sources, SearchOptions(beam=1, batch_tokens=self.tokens_per_batch)
+            )
+        ]
+        scores = corpus_scores(
+            outputs, [[target for _, target in self.dev]], self.translator.target_language, with_ter=False
+        )
+        return {"loss": self.loss(), "bleu": scores.bleu.value, "chrf": scores.chrf.value}, collapse(sources, outputs)
+
+    @torch.inference_mode()
+    def loss(self) -> float:
+        pipeline = self.translator.pipeline
+        sources = pipeline.source.encode(source for source, _ in self.dev)
+        targets = pipeline.target.encode(target for _, target in self.dev)
+        order = sorted(range(len(sources)), key=lambda i: (len(targets[i]), len(sources[i])))
+        total, tokens = 0.0, 0
+        for start in range(0, len(order), 32):
+            chosen = order[start : start + 32]
+            batch = batches.collate(
+                [sources[i] for i in chosen],
+                [targets[i] for i in chosen],
+                pipeline.source.pieces,
+                pipeline.target.pieces,
+                self.translator.device,
+            )
+            log_probs_BT = target_log_probabilities(self.translator.networks, batch)
+            real_BT = batch.targets_BT != pipeline.target.pieces.padding
+            total -= float(log_probs_BT[real_BT].sum())
+            tokens += batch.target_tokens
+        return total / tokens
+
+
+def collapse(sources: Sequence[str], outputs: Sequence[str]) -> list[str]:
+    """One output for everything, or copies of the source: what a network does that learnt nothing yet."""
+    if len(outputs) < 10:
+        return []
+    notes = []
+    commonest = max(outputs.count(output) for output in set(outputs)) / len(outputs)
+    if commonest >= COLLAPSED:
+        notes.append(f"the model gives one and the same output for {commonest:.0%} of the dev sentences so far")
+    copies = sum(source == output for source, output in zip(sources, outputs, strict=True)) / len(outputs)
+    if copies >= COLLAPSED:
+        notes.append(
+            f"the model copies {copies:.0%} of the dev sentences: are source and target really different languages?"
+        )
+    return notes
+
+
+def fit_alpha(translator: NeuralTranslator, judge: Judge, search: SearchDefaults, share: float) -> tuple[float, str]:
+    """The length normalisation with the best dev BLEU, from one search.
+
+    Which hypotheses a search finishes does not depend on alpha, so its candidates are only ranked anew
+    for each value. Ties go to the value nearest 0.7. share: of the dev sample, as far as time allows.
+    """
+    if search.alpha != "fit":
+        return search.alpha, ""
+    if not judge.dev:
+        return 0.7, ""
+    form: Literal["power", "gnmt"] = search.length_form
+    options = translator.settle(SearchOptions())
+    segments = translator.segments([Request(source) for source, _ in judge.dev])
+    cut = {segment.request for segment in segments if segment.number}
+    segments = [segment for segment in segments if segment.request not in cut]
+    segments = segments[: math.ceil(share * len(segments))]
+    if len(segments) < 10:
+        return 0.7, ""
+    references = [[judge.dev[segment.request][1] for segment in segments]]
+    found = translator.search_all(segments, options)
+    decode: Callable[[Sequence[int]], str] = translator.pipeline.target.decode
+    best: tuple[float, float, float] = (-1.0, 0.0, 0.7)
+    for alpha in ALPHAS:
+        outputs = [decode(rank(candidates, alpha, form)[0].pieces).strip() for candidates in found]
+        bleu = corpus_scores(outputs, references, translator.target_language, with_ter=False).bleu.value
+        best = max(best, (round(bleu, 2), -abs(alpha - 0.7), alpha))
+    return best[
+        2
+    ], f"length normalisation alpha {best[2]:g} fitted on dev (BLEU {best[0]:.2f} with beam {options.beam})"

@@ -1,0 +1,62 @@
+"""How wrong are the predictions? Cross-entropy against a large vocabulary, never whole in memory."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+CHUNK = 512
+
+
+class Loss(NamedTuple):
+    """Sums over target pieces, natural logs; `smoothed` is what is minimised."""
+
+    smoothed: Tensor
+    negative_log_likelihood: Tensor
+
+
+class _ChunkedCrossEntropy(torch.autograd.Function):
+    """Logits are formed for CHUNK rows at a time; the gradients are made in the same pass."""
+
+    @staticmethod
+    def forward(ctx: Any, states_ND: Tensor, output_VD: Tensor, targets_N: Tensor, smoothing: float) -> Any:
+        vocabulary = len(output_VD)
+        needs_gradient = states_ND.requires_grad or output_VD.requires_grad
+        states_gradient_ND = torch.empty_like(states_ND) if needs_gradient else None
+        output_gradient_VD = torch.zeros_like(output_VD) if needs_gradient else None
+        smoothed, plain = states_ND.new_zeros(()), states_ND.new_zeros(())
+        for start in range(0, len(states_ND), CHUNK):
+            states_CD, targets_C1 = states_ND[start : start + CHUNK], targets_N[start : start + CHUNK, None]
+            logits_CV = (states_CD @ output_VD.mT).float()
+            total_C1 = logits_CV.logsumexp(1, keepdim=True)
+            right_C1 = total_C1 - logits_CV.gather(1, targets_C1)
+            plain += right_C1.sum()
+            smoothed += (1 - smoothing) * right_C1.sum() + smoothing * (total_C1[:, 0] - logits_CV.mean(1)).sum()
+            if states_gradient_ND is not None and output_gradient_VD is not None:
+                gradient_CV = logits_CV.sub_(total_C1).exp_().sub_(smoothing / vocabulary)
+                gradient_CV.scatter_add_(1, targets_C1, gradient_CV.new_full(targets_C1.shape, smoothing - 1))
+                gradient_CV = gradient_CV.to(states_CD.dtype)
+                torch.mm(gradient_CV, output_VD, out=states_gradient_ND[start : start + CHUNK])
+                output_gradient_VD.addmm_(gradient_CV.mT, states_CD)
+        ctx.save_for_backward(states_gradient_ND, output_gradient_VD)
+        ctx.mark_non_differentiable(plain)
+        return smoothed, plain
+
+    @staticmethod
+    def backward(ctx: Any, *upstream: Any) -> Any:
+        states_gradient_ND, output_gradient_VD = ctx.saved_tensors
+        return states_gradient_ND * upstream[0], output_gradient_VD * upstream[0], None, None
+
+
+def cross_entropy(states_ND: Tensor, output_VD: Tensor, targets_N: Tensor, smoothing: float) -> Loss:
+    """Label-smoothed cross-entropy of softmax(states output') (Szegedy et al. 2016, section 7).
+
+    (1 - eps) * -log p(target) + eps / V * sum_v -log p(v), summed over the N rows. Equal to
+    `torch.nn.functional.cross_entropy(..., label_smoothing=eps, reduction="sum")`.
+    """
+    smoothed, plain = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
+        states_ND, output_VD, targets_N, smoothing
+    )
+    return Loss(smoothed, plain)

@@ -1,0 +1,131 @@
+"""Which choices make a neural translator? (No torch here: recipes are read, printed and compared without it.)"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass
+
+from dragoman.contracts import Bitext, DataKind, Work
+from dragoman.durations import Duration
+from dragoman.text.options import TextOptions
+
+if TYPE_CHECKING:
+    from dragoman.neural.seq2seq import NeuralTranslator
+
+STRICT = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, config=STRICT)
+class TransformerOptions:
+    """The shape of the network."""
+
+    width: int = Field(default=256, ge=2, description="features of a position (d_model)")
+    inner: int = Field(default=1024, ge=1, description="features inside the feed-forward")
+    heads: int = Field(default=4, ge=1, description="attention heads; must divide the width")
+    encoder_layers: int = Field(default=3, ge=1, description="layers that read the source")
+    decoder_layers: int = Field(default=3, ge=1, description="layers that write the target")
+    norm: Literal["pre", "post"] = Field(default="pre", description="layer norm before or after each sublayer")
+    activation: Literal["relu", "gelu"] = Field(default="relu", description="inside the feed-forward")
+    dropout: float = Field(default=0.1, ge=0, lt=1, description="on embeddings and on the output of each sublayer")
+    attention_dropout: float = Field(default=0.1, ge=0, lt=1, description="on attention weights")
+    inner_dropout: float = Field(default=0.1, ge=0, lt=1, description="inside the feed-forward")
+    tied: bool = Field(default=True, description="the output matrix is the target embedding")
+
+    def __post_init__(self) -> None:
+        if self.width % self.heads:
+            raise ValueError(f"heads={self.heads} does not divide width={self.width}")
+
+
+@dataclass(frozen=True, config=STRICT)
+class TrainingOptions:
+    """How the network learns. Positions of the schedule are updates; under a time budget they are
+    max_updates * elapsed / budget, so that the same schedule fits any budget."""
+
+    max_updates: int = Field(default=20_000, ge=1, description="length of the schedule in updates")
+    max_epochs: int = Field(default=0, ge=0, description="stop after so many passes over the data; 0 = no such limit")
+    time_budget: Duration = Field(
+        default=0.0, ge=0, description='wall-clock time for everything, such as "20m"; 0 = none'
+    )
+    tokens_per_batch: int = Field(
+        default=2048, ge=1, description="positions a batch may have on its longer side, padding included"
+    )
+    accumulate: int = Field(default=1, ge=1, description="batches summed into one update")
+    learning_rate: float = Field(default=1e-3, gt=0, description="at the end of the warm-up")
+    schedule: Literal["cosine", "inverse-sqrt"] = Field(default="cosine", description="the way down after the warm-up")
+    warmup_updates: int = Field(default=1_000, ge=0, description="linear way up, in updates of the schedule")
+    beta1: float = Field(default=0.9, ge=0, lt=1, description="AdamW: memory of the mean")
+    beta2: float = Field(default=0.98, ge=0, lt=1, description="AdamW: memory of the square")
+    weight_decay: float = Field(default=0.0, ge=0, description="AdamW: decoupled decay of matrices")
+    clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 = no clipping")
+    label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="probability mass spread over all pieces")
+    validate_every: int = Field(default=1_000, ge=1, description="updates of the schedule between looks at the dev set")
+    dev_sentences: int = Field(default=500, ge=1, description="dev sentences that are translated at each look")
+    select: Literal["chrf", "bleu", "loss"] = Field(
+        default="chrf", description="dev figure that decides which checkpoint is best"
+    )
+    patience: int = Field(
+        default=10, ge=0, description="looks without a better figure before stopping; 0 = never stop early"
+    )
+    average: int = Field(
+        default=5, ge=1, description="best checkpoints that are averaged, if the average is better on dev"
+    )
+
+
+@dataclass(frozen=True, config=STRICT)
+class SearchDefaults:
+    """What `translate` does when nothing else is asked for."""
+
+    beam: int = Field(default=5, ge=1, description="hypotheses kept; 1 = greedy")
+    alpha: float | Literal["fit"] = Field(
+        default="fit", description='length normalisation; "fit" chooses 0 to 1.2 on dev'
+    )
+    length_form: Literal["power", "gnmt"] = Field(default="power", description="T^alpha or ((5 + T) / 6)^alpha")
+    max_ratio: float = Field(default=2.0, gt=0, description="output pieces at most max_ratio * source pieces + 10")
+
+
+@dataclass(frozen=True, config=STRICT)
+class TransformerRecipe:
+    """Attention is all it needs (Vaswani et al. 2017)."""
+
+    kind: ClassVar[str] = "transformer"
+    data: ClassVar[DataKind] = DataKind.BITEXT
+    product: ClassVar[str] = "dragoman.neural.seq2seq:NeuralTranslator"
+    limits: ClassVar[tuple[str, ...]] = ("training.max_updates", "training.max_epochs", "training.time_budget")
+
+    text: TextOptions = TextOptions()
+    model: TransformerOptions = TransformerOptions()
+    training: TrainingOptions = TrainingOptions()
+    search: SearchDefaults = SearchDefaults()
+
+    def train(self, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
+        from dragoman.neural.lessons import train_translator
+
+        return train_translator(self, train, dev, work)
+
+
+def _transformer(text: dict[str, Any], model: dict[str, Any], training: dict[str, Any]) -> TransformerRecipe:
+    return TransformerRecipe(
+        text=TextOptions(**text), model=TransformerOptions(**model), training=TrainingOptions(**training)
+    )
+
+
+TINY = _transformer(
+    {"pieces": 2000},
+    {"width": 128, "inner": 512, "encoder_layers": 2, "decoder_layers": 2},
+    {"max_updates": 4_000, "warmup_updates": 400, "validate_every": 200, "learning_rate": 2e-3},
+)
+SMALL = TransformerRecipe()
+BASE = _transformer(
+    {"pieces": 16_000},
+    {"width": 512, "inner": 2048, "heads": 8, "encoder_layers": 6, "decoder_layers": 6},
+    {
+        "max_updates": 100_000,
+        "warmup_updates": 4_000,
+        "tokens_per_batch": 4096,
+        "learning_rate": 7e-4,
+        "schedule": "inverse-sqrt",
+        "validate_every": 2_000,
+    },
+)

@@ -1,0 +1,284 @@
+"""How does a network learn from batches, and when is it done?
+
+One loop for every network: it knows neither the architecture nor the task. `Lesson` says where batches
+come from and who judges; everything that the next update depends on is in `checkpoints.Standing`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+
+from dragoman.contracts import Interrupted, Progress, UserError, Work
+from dragoman.neural import checkpoints
+from dragoman.neural.batches import Batch
+from dragoman.neural.checkpoints import Kept, Standing
+from dragoman.neural.loss import Loss, cross_entropy
+from dragoman.neural.network import Network
+from dragoman.neural.recipes import TrainingOptions
+
+SAVE_SECONDS = 120.0
+WINDOW = 50
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """plan(epoch): the epoch's batches in order, cheap; read: the tensors of some of them; padding: of the
+    targets; judge: dev figures by name ("loss", "chrf", "bleu", ...) and lines that must be said."""
+
+    plan: Callable[[int], Sequence[Any]]
+    read: Callable[[Sequence[Any]], Iterable[Batch]]
+    padding: int
+    judge: Callable[[], tuple[dict[str, float], list[str]]]
+
+
+def rate(position: float, length: int, options: TrainingOptions) -> float:
+    """Learning rate at a position of the schedule (in updates, from 0 to length).
+
+    Up: linear over warmup_updates. Down: cosine to 0 (Loshchilov & Hutter 2017) or
+    sqrt(warmup / position) (Vaswani et al. 2017, eq. 3).
+    """
+    warmup = min(options.warmup_updates, length // 2)
+    if position < warmup:
+        return options.learning_rate * (position + 1) / (warmup + 1)
+    if options.schedule == "cosine":
+        way = min(1.0, (position - warmup) / max(1, length - warmup))
+        return options.learning_rate * 0.5 * (1 + math.cos(math.pi * way))
+    return options.learning_rate * math.sqrt(max(1, warmup) / max(1.0, position))
+
+
+class Clock:
+    """Seconds of work in all sittings, and how much of the schedule they are worth under a budget.
+
+    Some of the budget is kept for what follows the last update: a look at the dev set, one at the
+    averaged weights, fitting the search. It is reckoned from the time that a look takes.
+    """
+
+    def __init__(self, options: TrainingOptions, length: int, began: float, before: float) -> None:
+        self.budget, self.length, self.began, self.before = options.time_budget, length, began, before
+
+    def seconds(self) -> float:
+        return self.before + time.monotonic() - self.began
+
+    def position(self, updates: int, look_seconds: float) -> float:
+        if not self.budget:
+            return float(updates)
+        reserve = min(0.4 * self.budget, 8 * look_seconds + 3 if look_seconds else 0.15 * self.budget)
+        return self.length * self.seconds() / (self.budget - reserve)
+
+
+class Window(NamedTuple):
+    """What the last updates were like."""
+
+    time: float
+    tokens: int
+    loss: float
+    norm: float
+
+
+class Learner:
+    """The loop. `learn` brings the network to its best weights and returns the dev figures of those."""
+
+    def __init__(self, network: Network, lesson: Lesson, options: TrainingOptions, work: Work) -> None:
+        self.network, self.lesson, self.options, self.work = network, lesson, options, work
+        decayed = [p for p in network.parameters() if p.dim() > 1]
+        plain = [p for p in network.parameters() if p.dim() <= 1]
+        self.optimiser = torch.optim.AdamW(
+            [{"params": decayed, "weight_decay": options.weight_decay}, {"params": plain, "weight_decay": 0.0}],
+            lr=options.learning_rate,
+            betas=(options.beta1, options.beta2),
+            fused=True,
+        )
+        self.limits = {
+            "max_updates": float(options.max_updates),
+            "max_epochs": float(options.max_epochs),
+            "time_budget": float(options.time_budget),
+        }
+        self.standing = checkpoints.load_state(work.folder, network, self.optimiser) or Standing()
+        if self.standing.done and self.standing.under != self.limits:
+            self.standing.done, self.standing.looks = "", 0
+        self.length = self.schedule_length()
+        self.clock = Clock(options, self.length, work.began, self.standing.seconds)
+        self.last_saved = time.monotonic()
+        self.window: list[Window] = []
+
+    def schedule_length(self) -> int:
+        if not self.options.max_epochs:
+            return self.options.max_updates
+        per_epoch = math.ceil(len(self.lesson.plan(0)) / self.options.accumulate)
+        return min(self.options.max_updates, self.options.max_epochs * per_epoch)
+
+    def learn(self) -> dict[str, float]:
+        if not self.work.finish:
+            while not self.standing.done:
+                self.one_epoch()
+        elif not self.standing.updates:
+            raise UserError(f"{self.work.folder}: nothing was learnt yet, so there is nothing to finish")
+        return self.settle()
+
+    def one_epoch(self) -> None:
+        standing = self.standing
+        batches = self.lesson.plan(standing.epoch)
+        while standing.batch < len(batches):
+            group = batches[standing.batch : standing.batch + self.options.accumulate]
+            before = standing.position
+            self.update(list(self.lesson.read(group)))
+            standing.batch += len(group)
+            standing.updates += 1
+            standing.position = max(before, self.clock.position(standing.updates, standing.look_seconds))
+            self.work.report(self.progress())
+            self.after_update(before)
+            if standing.done:
+                return
+        standing.epoch, standing.batch = standing.epoch + 1, 0
+        if self.options.max_epochs and standing.epoch >= self.options.max_epochs:
+            self.end("epochs")
+
+    def update(self, batches: list[Batch]) -> None:
+        """One step of the optimiser on the sum of the losses over all target pieces, divided by their number."""
+        self.network.train()
+        tokens = sum(batch.target_tokens for batch in batches)
+        learning_rate = rate(self.standing.position, self.length, self.options)
+        for group in self.optimiser.param_groups:
+            group["lr"] = learning_rate
+        self.optimiser.zero_grad(set_to_none=True)
+        likelihood = 0.0
+        for batch in batches:
+            loss = batch_loss(self.network, batch, self.lesson.padding, self.options.label_smoothing)
+            (loss.smoothed / tokens).backward()  # type: ignore[no-untyped-call]
+            likelihood += float(loss.negative_log_likelihood)
+        norm = float(torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.options.clip or math.inf))
+        if not math.isfinite(likelihood) or not math.isfinite(norm):
+            raise UserError(
+                f"training diverged at update {self.standing.updates + 1}: the loss is no number any more; the same "
+                f"command with --restart and a learning_rate below {self.options.learning_rate:g} may help"
+            )
+        self.optimiser.step()
+        self.window = [*self.window[1 - WINDOW :], Window(time.monotonic(), tokens, likelihood, norm)]
+
+    def after_update(self, before: float) -> None:
+        """Look at the dev set, save, end: whatever is due at this point of the schedule."""
+        standing, every = self.standing, self.options.validate_every
+        ended = standing.position >= self.length
+        crossed = math.floor(standing.position / every) > math.floor(before / every)
+        if crossed or ended:
+            self.look()
+        if ended:
+            self.end("time" if self.options.time_budget else "schedule")
+        elif self.options.patience and standing.looks >= self.options.patience:
+            self.end("patience")
+        elif crossed or time.monotonic() - self.last_saved > SAVE_SECONDS:
+            self.save()
+        if not standing.done and self.work.stop():
+            self.save()
+            raise Interrupted
+
+    def look(self) -> None:
+        """Dev figures; the weights are kept when they are among the best `average` so far."""
+        standing, began = self.standing, time.monotonic()
+        figures = self.judge()
+        standing.look_seconds = time.monotonic() - began
+        kept = Kept(self.figure(figures), standing.updates, figures)
+        standing.looks = 0 if not standing.best or kept.figure > standing.best[0].figure else standing.looks + 1
+        standing.looked = standing.updates
+        ranked = sorted([*standing.best, kept], key=lambda each: (-each.figure, -each.updates))
+        standing.best = ranked[: self.options.average]
+        if kept in standing.best:
+            checkpoints.write_tensors(
+                checkpoints.weights_of(self.network), checkpoints.checkpoint(self.work.folder, standing.updates)
+            )
+        self.window = []
+
+    def judge(self) -> dict[str, float]:
+        self.network.eval()
+        figures, notes = self.lesson.judge()
+        self.work.report(Progress("dev", self.standing.updates, self.total(), figures))
+        for note in notes:
+            self.work.report(Progress("training", self.standing.updates, self.total(), note=note))
+        return figures
+
+    def figure(self, figures: Mapping[str, float]) -> float:
+        """The dev figure that selects, greater being better."""
+        return -figures["loss"] if self.options.select == "loss" else figures[self.options.select]
+
+    def end(self, reason: str) -> None:
+        self.standing.done, self.standing.under = reason, self.limits
+        if self.standing.looked != self.standing.updates:
+            self.look()
+        self.save()
+
+    def save(self) -> None:
+        before = self.standing.seconds
+        self.standing.seconds = self.clock.seconds()
+        checkpoints.save_state(self.work.folder, self.standing, self.network, self.optimiser)
+        self.standing.seconds = before
+        kept = {checkpoints.checkpoint(self.work.folder, each.updates).name for each in self.standing.best}
+        for old in self.work.folder.glob("best-*.safetensors"):
+            if old.name not in kept:
+                old.unlink()
+        self.last_saved = time.monotonic()
+
+    def settle(self) -> dict[str, float]:
+        """The average of the best checkpoints, or the best one where the average is no better on dev."""
+        best = self.standing.best
+        if not best:
+            return self.judge()
+        figures, chosen = best[0].figures, best[:1]
+        if len(best) > 1:
+            self.wear(best)
+            averaged = self.judge()
+            if self.figure(averaged) > best[0].figure:
+                figures, chosen = averaged, best
+        self.wear(chosen)
+        return {**figures, "averaged": float(len(chosen))}
+
+    def wear(self, kept: Sequence[Kept]) -> None:
+        """Give the network the mean of these checkpoints' weights."""
+        checkpoints.load_weights(self.network, checkpoints.average(self.work.folder, [each.updates for each in kept]))
+        self.network.eval()
+
+    def share_of_time_for(self, beam: int) -> float:
+        """How much of the dev sample a search with this beam can translate in what is left of the budget."""
+        cost = (beam + 1) * self.standing.look_seconds
+        left = self.options.time_budget - self.clock.seconds()
+        return 1.0 if not self.options.time_budget or cost <= left else max(0.0, left / cost)
+
+    def progress(self) -> Progress:
+        """Figures over the last updates since a look; losses and norms as means, time as an estimate."""
+        standing, seconds, window = self.standing, self.clock.seconds(), self.window
+        values = {
+            "epoch": float(standing.epoch + 1),
+            "learning_rate": self.optimiser.param_groups[0]["lr"],
+            "seconds": seconds,
+        }
+        if window:
+            values["loss"] = sum(each.loss for each in window) / sum(each.tokens for each in window)
+            values["gradient_norm"] = sum(each.norm for each in window) / len(window)
+            values["clipped"] = sum(each.norm > self.options.clip > 0 for each in window) / len(window)
+        if len(window) > 1:
+            values["tokens_per_second"] = sum(each.tokens for each in window[1:]) / (window[-1].time - window[0].time)
+        if standing.best:
+            values[f"best_{self.options.select}"] = abs(standing.best[0].figure)
+        if self.options.time_budget:
+            values["seconds_left"] = max(0.0, self.options.time_budget - seconds)
+        elif standing.position:
+            values["seconds_left"] = seconds * (self.length - standing.position) / standing.position
+        return Progress("training", standing.updates, self.total(), values)
+
+    def total(self) -> int:
+        """Updates of the whole schedule; under a time budget an estimate."""
+        if self.options.time_budget and self.standing.position:
+            return round(self.standing.updates * self.length / self.standing.position)
+        return self.length
+
+
+def batch_loss(network: Network, batch: Batch, padding: int, smoothing: float) -> Loss:
+    """Summed loss over the real target pieces of a batch; padded positions never reach the vocabulary."""
+    states_BTD = network.hidden(batch.sources_BS, batch.inputs_BT)
+    real_BT = batch.targets_BT != padding
+    return cross_entropy(states_BTD[real_BT], network.output_VD, batch.targets_BT[real_BT], smoothing)

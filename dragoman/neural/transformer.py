@@ -1,0 +1,279 @@
+"""How does the Transformer read a sentence and predict the next piece? (Vaswani et al. 2017)"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple, cast
+
+import torch
+from torch import Tensor, nn
+
+from dragoman.contracts import PieceTable
+from dragoman.neural.attention import MultiHeadAttention, causal
+from dragoman.neural.dropout import Dropout
+from dragoman.neural.network import Network
+from dragoman.neural.recipes import TransformerOptions
+from dragoman.search.steps import Step
+
+
+def sinusoids(length: int, width: int, start: int = 0) -> Tensor:
+    """p_{i,2j} = sin(i / 10000^{2j/d}), p_{i,2j+1} = cos(same), for i = start .. start+length-1; any d.
+
+    >>> sinusoids(2, 3)[1].round(decimals=3).tolist()
+    [0.8410000205039978, 0.5400000214576721, 0.0020000000949949026]
+    """
+    positions_T1 = torch.arange(start, start + length, dtype=torch.float64)[:, None]
+    evens = torch.arange(0, width, 2, dtype=torch.float64)
+    angles = positions_T1 / 10000 ** (evens / width)
+    table_TD = torch.empty(length, width, dtype=torch.float64)
+    table_TD[:, 0::2] = angles.sin()
+    table_TD[:, 1::2] = angles.cos()[:, : width // 2]
+    return table_TD.float()
+
+
+class Positions(nn.Module):
+    """sqrt(d) * embedding + sinusoid; the table grows with the longest sentence met."""
+
+    table_TD: Tensor
+
+    def __init__(self, width: int, dropout: float) -> None:
+        super().__init__()
+        self.width = width
+        self.dropout = Dropout(dropout)
+        self.register_buffer("table_TD", sinusoids(256, width), persistent=False)
+
+    def forward(self, embedded_BTD: Tensor, start: int = 0) -> Tensor:
+        end = start + embedded_BTD.shape[-2]
+        if end > len(self.table_TD):
+            self.table_TD = sinusoids(2 * end, self.width).to(self.table_TD)
+        placed_BTD: Tensor = self.dropout(embedded_BTD * math.sqrt(self.width) + self.table_TD[start:end])
+        return placed_BTD
+
+
+class Sublayer(nn.Module):
+    """The residual road around a sublayer: LN(x + f(x)) ("post") or x + f(LN(x)) ("pre").
+
+    Layer norm runs over the features of one token: (x - mean) / sqrt(var + eps), biased variance.
+    """
+
+    def __init__(self, options: TransformerOptions) -> None:
+        super().__init__()
+        self.pre = options.norm == "pre"
+        self.norm = nn.LayerNorm(options.width)
+        self.dropout = Dropout(options.dropout)
+
+    def before(self, states: Tensor) -> Tensor:
+        asked: Tensor = self.norm(states) if self.pre else states
+        return asked
+
+    def after(self, states: Tensor, change: Tensor) -> Tensor:
+        added: Tensor = states + self.dropout(change)
+        return added if self.pre else cast(Tensor, self.norm(added))
+
+
+class FeedForward(nn.Module):
+    """W_2 act(W_1 x + b_1) + b_2, position by position, with a wider inside."""
+
+    def __init__(self, options: TransformerOptions) -> None:
+        super().__init__()
+        self.inner = nn.Linear(options.width, options.inner)
+        self.outer = nn.Linear(options.inner, options.width)
+        self.activation = nn.ReLU() if options.activation == "relu" else nn.GELU()
+        self.dropout = Dropout(options.inner_dropout)
+
+    def forward(self, states: Tensor) -> Tensor:
+        changed: Tensor = self.outer(self.dropout(self.activation(self.inner(states))))
+        return changed
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then feed-forward."""
+
+    def __init__(self, options: TransformerOptions) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(options.width, options.heads, options.attention_dropout)
+        self.self_road = Sublayer(options)
+        self.feed_forward = FeedForward(options)
+        self.feed_road = Sublayer(options)
+
+    def forward(self, states_BSD: Tensor, allowed_B11S: Tensor | None) -> Tensor:
+        asked_BSD = self.self_road.before(states_BSD)
+        change_BSD, _ = self.self_attention(asked_BSD, *self.self_attention.remember(asked_BSD), allowed_B11S)
+        states_BSD = self.self_road.after(states_BSD, change_BSD)
+        return self.feed_road.after(states_BSD, self.feed_forward(self.feed_road.before(states_BSD)))
+
+
+class DecoderLayer(nn.Module):
+    """Causal self-attention, attention to the source, feed-forward."""
+
+    def __init__(self, options: TransformerOptions) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(options.width, options.heads, options.attention_dropout)
+        self.self_road = Sublayer(options)
+        self.cross_attention = MultiHeadAttention(options.width, options.heads, options.attention_dropout)
+        self.cross_road = Sublayer(options)
+        self.feed_forward = FeedForward(options)
+        self.feed_road = Sublayer(options)
+
+    def forward(
+        self,
+        states_BTD: Tensor,
+        allowed_TT: Tensor | None,
+        source: tuple[Tensor, Tensor],
+        allowed_B11S: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
+        """All target positions at once. Returns the states and the cross-attention B x H x T x S."""
+        asked_BTD = self.self_road.before(states_BTD)
+        change_BTD, _ = self.self_attention(asked_BTD, *self.self_attention.remember(asked_BTD), allowed_TT)
+        return self.read_source(self.self_road.after(states_BTD, change_BTD), source, allowed_B11S)
+
+    def read_source(
+        self, states_BTD: Tensor, source: tuple[Tensor, Tensor], allowed_B11S: Tensor | None
+    ) -> tuple[Tensor, Tensor]:
+        """What follows the self-attention: the source, then the feed-forward."""
+        change_BTD, weights_BHTS = self.cross_attention(self.cross_road.before(states_BTD), *source, allowed_B11S)
+        states_BTD = self.cross_road.after(states_BTD, change_BTD)
+        return self.feed_road.after(states_BTD, self.feed_forward(self.feed_road.before(states_BTD))), weights_BHTS
+
+
+class Transformer(Network):
+    """Encoder and decoder over piece ids; the output matrix is the target embedding (Press & Wolf 2017).
+
+    With a joint vocabulary source and target share the embedding too.
+    """
+
+    def __init__(self, options: TransformerOptions, source: PieceTable, target: PieceTable, joint: bool) -> None:
+        super().__init__()
+        self.options = options
+        self.source_table = source
+        self.target_table = target
+        self.target_embedding = nn.Embedding(len(target), options.width)
+        self.source_embedding = self.target_embedding if joint else nn.Embedding(len(source), options.width)
+        self.output = self.target_embedding if options.tied else nn.Embedding(len(target), options.width)
+        self.source_positions = Positions(options.width, options.dropout)
+        self.target_positions = Positions(options.width, options.dropout)
+        self.encoder = nn.ModuleList(EncoderLayer(options) for _ in range(options.encoder_layers))
+        self.decoder = nn.ModuleList(DecoderLayer(options) for _ in range(options.decoder_layers))
+        self.encoder_norm = nn.LayerNorm(options.width) if options.norm == "pre" else nn.Identity()
+        self.decoder_norm = nn.LayerNorm(options.width) if options.norm == "pre" else nn.Identity()
+        self.initialise()
+
+    def initialise(self) -> None:
+        """Glorot-uniform matrices (Glorot & Bengio 2010), zero biases, embeddings N(0, 1/d)."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_uniform_(module.weight)
+                nn.init.zeros_(module.bias)
+            elif isinstance(module, nn.Embedding):
+                nn.init.normal_(module.weight, std=self.options.width**-0.5)
+
+    @property
+    def decoder_layers(self) -> Sequence[DecoderLayer]:
+        return cast(Sequence[DecoderLayer], self.decoder)
+
+    @property
+    def output_VD(self) -> Tensor:
+        return self.output.weight
+
+    def encode(self, sources_BS: Tensor) -> tuple[Tensor, Tensor | None]:
+        """States B x S x D and where there is a source, B x 1 x 1 x S (None: everywhere)."""
+        present_BS = sources_BS != self.source_table.padding
+        allowed_B11S = None if present_BS.all() else present_BS[:, None, None, :]
+        states_BSD = self.source_positions(self.source_embedding(sources_BS))
+        for layer in self.encoder:
+            states_BSD = layer(states_BSD, allowed_B11S)
+        return self.encoder_norm(states_BSD), allowed_B11S
+
+    def hidden(self, sources_BS: Tensor, inputs_BT: Tensor) -> Tensor:
+        memory_BSD, allowed_B11S = self.encode(sources_BS)
+        states_BTD = self.target_positions(self.target_embedding(inputs_BT))
+        allowed_TT = causal(inputs_BT.shape[1], inputs_BT.device)
+        for layer in self.decoder_layers:
+            states_BTD, _ = layer(states_BTD, allowed_TT, layer.cross_attention.remember(memory_BSD), allowed_B11S)
+        normed_BTD: Tensor = self.decoder_norm(states_BTD)
+        return normed_BTD
+
+    def scorer(self) -> TransformerScorer:
+        return TransformerScorer(self)
+
+
+class LayerCache(NamedTuple):
+    """One decoder layer's memory. Own keys and values (B K) x H x capacity x D; the source's B x H x S x D."""
+
+    own_keys: Tensor
+    own_values: Tensor
+    source: tuple[Tensor, Tensor]
+
+
+class State(NamedTuple):
+    """What a search carries between steps; `length` positions of the caches are filled."""
+
+    layers: tuple[LayerCache, ...]
+    allowed_B11S: Tensor | None
+    length: int
+    beam: int
+
+
+class TransformerScorer:
+    """The Transformer as a search sees it: one step at a time, keys and values kept (see StepScorer)."""
+
+    def __init__(self, network: Transformer) -> None:
+        self.network = network
+        self.pieces = network.target_table
+
+    def start(self, sources_BS: Tensor, beam: int, capacity: int) -> State:
+        memory_BSD, allowed_B11S = self.network.encode(sources_BS)
+        options = self.network.options
+        shape = (len(sources_BS) * beam, options.heads, capacity, options.width // options.heads)
+        layers = tuple(
+            LayerCache(
+                memory_BSD.new_empty(shape), memory_BSD.new_empty(shape), layer.cross_attention.remember(memory_BSD)
+            )
+            for layer in self.network.decoder_layers
+        )
+        return State(layers, allowed_B11S, 0, beam)
+
+    def step(self, state: State, last_BK: Tensor) -> Step:
+        """One piece further. The beams of a sentence ask the source together, as K queries over one memory."""
+        network, now = self.network, state.length
+        batch, beam = last_BK.shape
+        states_ND = network.target_positions(network.target_embedding(last_BK.flatten())[:, None], now)
+        weights_BHKS = states_ND
+        for layer, cache in zip(network.decoder_layers, state.layers, strict=True):
+            attention = layer.self_attention
+            asked_N1D = layer.self_road.before(states_ND)
+            keys_NH1D, values_NH1D = attention.remember(asked_N1D)
+            cache.own_keys[:, :, now] = keys_NH1D[:, :, 0]
+            cache.own_values[:, :, now] = values_NH1D[:, :, 0]
+            change_N1D, _ = attention(
+                asked_N1D, cache.own_keys[:, :, : now + 1], cache.own_values[:, :, : now + 1], None
+            )
+            states_BKD = layer.self_road.after(states_ND, change_N1D).view(batch, beam, -1)
+            states_BKD, weights_BHKS = layer.read_source(states_BKD, cache.source, state.allowed_B11S)
+            states_ND = states_BKD.view(batch * beam, 1, -1)
+        logits_BKV = network.decoder_norm(states_ND).view(batch, beam, -1) @ network.output_VD.mT
+        return Step(
+            log_probs_BKV=logits_BKV.log_softmax(-1),
+            attention_BKS=weights_BHKS.mean(1),
+            state=state._replace(length=now + 1),
+        )
+
+    def select(self, state: State, sentences_B: Tensor, beams_BK: Tensor) -> State:
+        """Keep some sentences; inside each, beam k goes on from the old beam beams_BK[:, k]."""
+        rows_N = (sentences_B[:, None] * state.beam + beams_BK).flatten()
+        everyone = state.layers and len(sentences_B) == len(state.layers[0].source[0])
+        layers = []
+        for cache in state.layers:
+            own_keys, own_values, source = cache
+            if everyone:  # only beams move: refill the same arrays
+                filled = slice(0, state.length)
+                own_keys[:, :, filled] = own_keys[rows_N, :, filled]
+                own_values[:, :, filled] = own_values[rows_N, :, filled]
+            else:
+                own_keys, own_values = own_keys[rows_N], own_values[rows_N]
+                source = (source[0][sentences_B], source[1][sentences_B])
+            layers.append(LayerCache(own_keys, own_values, source))
+        allowed = state.allowed_B11S
+        allowed = allowed if allowed is None or everyone else allowed[sentences_B]
+        return State(tuple(layers), allowed, state.length, beams_BK.shape[1])

@@ -1,0 +1,126 @@
+"""Training as a whole: it learns, resumes exactly, notices collapse and divergence."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from dragoman.contracts import Interrupted, Progress, UserError, Work
+from dragoman.neural.checkpoints import weights_of
+from dragoman.neural.lessons import collapse, train_translator
+from dragoman.neural.recipes import SearchDefaults, TrainingOptions, TransformerOptions, TransformerRecipe
+from dragoman.text.options import TextOptions
+from tests.generated import generated_bitext
+
+RECIPE = TransformerRecipe(
+    text=TextOptions(pieces=400),
+    model=TransformerOptions(width=16, inner=32, heads=2, encoder_layers=1, decoder_layers=1),
+    training=TrainingOptions(
+        max_updates=24, validate_every=8, warmup_updates=4, tokens_per_batch=256, dev_sentences=12, average=2
+    ),
+    search=SearchDefaults(beam=2),
+)
+TRAIN, DEV = generated_bitext(60, "en", "de"), generated_bitext(12, "en", "de", seed=9)
+
+
+def weights(folder: Path, **work: object) -> dict[str, torch.Tensor]:
+    folder.mkdir(exist_ok=True)
+    made = train_translator(RECIPE, TRAIN, DEV, Work(folder, threads=1, **work))  # type: ignore[arg-type]
+    return weights_of(made.networks[0])
+
+
+def assert_equal(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:
+    assert one.keys() == other.keys()
+    for name in one:
+        assert torch.equal(one[name], other[name]), name
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, torch.Tensor]:
+    return weights(tmp_path_factory.mktemp("whole") / "work")
+
+
+def test_the_same_seed_gives_the_same_weights(uninterrupted: dict[str, torch.Tensor], tmp_path: Path) -> None:
+    assert_equal(weights(tmp_path / "work"), uninterrupted)
+    other = weights(tmp_path / "other", seed=2)
+    assert any(not torch.equal(other[name], uninterrupted[name]) for name in other)
+
+
+def test_stopped_between_looks_and_resumed_it_equals_the_uninterrupted(
+    uninterrupted: dict[str, torch.Tensor], tmp_path: Path
+) -> None:
+    for stop_at in (3, 11, 19):
+        seen: list[int] = []
+
+        def report(progress: Progress, seen: list[int] = seen) -> None:
+            seen.append(progress.step if progress.phase == "training" else 0)
+
+        def stop(seen: list[int] = seen, stop_at: int = stop_at) -> bool:
+            return max(seen) >= stop_at
+
+        with pytest.raises(Interrupted):
+            weights(tmp_path / "work", report=report, stop=stop)
+    assert_equal(weights(tmp_path / "work"), uninterrupted)
+
+
+def test_killed_and_resumed_it_equals_the_uninterrupted(uninterrupted: dict[str, torch.Tensor], tmp_path: Path) -> None:
+    """kill -9 after the first saved state; what came after that state is done again."""
+    program = (
+        "from pathlib import Path; import time; from tests.neural.test_lessons import *; "
+        f"weights(Path({str(tmp_path / 'work')!r}), report=lambda progress: time.sleep(0.05))"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": "."})
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "work" / "state.json").exists():
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert_equal(weights(tmp_path / "work"), uninterrupted)
+
+
+def test_accumulated_batches_make_the_same_update_as_one_large_batch(tmp_path: Path) -> None:
+    """The loss is a sum over all target pieces of an update, divided by their number."""
+    still = replace(RECIPE.model, dropout=0.0, attention_dropout=0.0, inner_dropout=0.0)
+    made = []
+    for name, tokens, accumulate in (("one", 100_000, 1), ("many", 300, 1000)):
+        training = replace(
+            RECIPE.training, max_updates=3, tokens_per_batch=tokens, accumulate=accumulate, clip=0.0, average=1
+        )
+        recipe = replace(RECIPE, model=still, training=training)
+        (tmp_path / name).mkdir()
+        translator = train_translator(recipe, TRAIN, DEV, Work(tmp_path / name, threads=1))
+        made.append(weights_of(translator.networks[0]))
+    for name in made[0]:
+        torch.testing.assert_close(made[0][name], made[1][name], atol=2e-4, rtol=1e-3)
+
+
+def test_divergence_is_an_error_with_advice(tmp_path: Path) -> None:
+    recipe = replace(RECIPE, training=replace(RECIPE.training, learning_rate=1e30, clip=0.0))
+    with pytest.raises(UserError, match=r"diverged at update .* learning_rate below 1e"):
+        train_translator(recipe, TRAIN, DEV, Work(tmp_path, threads=1))
+
+
+def test_a_time_budget_is_kept(tmp_path: Path) -> None:
+    began = time.monotonic()
+    recipe = replace(
+        RECIPE, training=replace(RECIPE.training, max_updates=10**6, validate_every=10**5, time_budget=6.0)
+    )
+    train_translator(recipe, TRAIN, DEV, Work(tmp_path, threads=1, began=began))
+    assert 3 < time.monotonic() - began < 9
+
+
+def test_collapse_is_said() -> None:
+    sources = [f"source {number}" for number in range(20)]
+    assert collapse(sources, [f"output {number}" for number in range(20)]) == []
+    assert "same output for 60%" in collapse(sources, ["no"] * 12 + sources[:8])[0]
+    assert "copies 100%" in collapse(sources, sources)[0]
