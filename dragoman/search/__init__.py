@@ -1,0 +1,1 @@
+"""Among all the outputs that a model could give, which one?"""
