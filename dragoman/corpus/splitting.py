@@ -154,10 +154,11 @@ def split_bitext(bitext: Bitext, out_folder: str | Path, dev: float = 0.02, test
 def hold_out(bitext: Bitext, about: int) -> tuple[PartBitext, PartBitext]:
     """Train and dev views of a bitext, about so many pairs in dev, split as `split_bitext` does.
 
-    At least one pair is in each, at most half of the sources in dev.
+    At least one pair is in each, at most half of the sources in dev. Dev is taken from the other end of
+    the hashes than in `split_bitext`, whose train part has none left at its own end.
     """
     share = min(max(about, 1) / max(len(bitext), 1), 0.5)
-    parts = _assign(bitext, Shares(dev=share, test=0.0))
+    parts = _assign(bitext, Shares(dev=share, test=0.0), highest=True)
     digests = {code: PairDigest(bitext.source_language, bitext.target_language) for code in (_TRAIN, _DEV)}
     for pair, code in zip(bitext, parts, strict=True):
         if code in digests:
@@ -175,11 +176,13 @@ def _share(value: float, count: int, name: str) -> float:
     return value / count if value >= 1 else value
 
 
-def _assign(bitext: Bitext, shares: Shares) -> Parts:
-    """The part of every pair; no wanted part is empty."""
+def _assign(bitext: Bitext, shares: Shares, *, highest: bool = False) -> Parts:
+    """The part of every pair; no wanted part is empty. highest: hold out the highest hashes, not the lowest."""
     hashes = np.fromiter(
         (key_hash(side) for pair in bitext for side in (pair.source, pair.target)), dtype=np.uint64
     ).reshape(-1, 2)
+    if highest:
+        hashes = ~hashes
     sources_N, targets_N = hashes[:, 0], hashes[:, 1]
     wanted = [_TRAIN] + [_DEV] * (shares.dev > 0) + [_TEST] * (shares.test > 0)
     for parts_N in chain([_by_thresholds(sources_N, shares)], _by_ranks(sources_N, wanted)):

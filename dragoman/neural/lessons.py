@@ -14,7 +14,8 @@ from dragoman.contracts import Bitext, Progress, Request, SearchOptions, Work
 from dragoman.evaluation.metrics import corpus_scores
 from dragoman.neural import batches, checkpoints, devices
 from dragoman.neural.recipes import SearchDefaults, TrainingOptions, TransformerRecipe
-from dragoman.neural.seq2seq import NeuralTranslator, StoredSearch, build_network, target_log_probabilities
+from dragoman.neural.scoring import target_log_probabilities
+from dragoman.neural.seq2seq import NeuralTranslator, StoredSearch, build_network
 from dragoman.neural.training import Learner, Lesson
 from dragoman.search.steps import rank
 from dragoman.text.pipeline import Pipeline, fit_pipeline
@@ -88,10 +89,10 @@ def pieces(recipe: TransformerRecipe, train: Bitext, work: Work) -> Pipeline:
 
 
 def sentences_looked_at(training: TrainingOptions) -> int:
-    """dev_sentences, but under a time budget at most one for each of its seconds (and never under 20)."""
+    """dev_sentences, but under a time budget at most one for four of its seconds (and not under 50)."""
     if not training.time_budget:
         return training.dev_sentences
-    return min(training.dev_sentences, max(20, int(training.time_budget)))
+    return min(training.dev_sentences, max(50, int(training.time_budget / 4)))
 
 
 def dev_sample(dev: Bitext | None, most: int, work: Work) -> list[tuple[str, str]]:

@@ -49,7 +49,7 @@ class TrainingOptions:
         default=0.0, ge=0, description='wall-clock time for everything, such as "20m"; 0 = none'
     )
     tokens_per_batch: int = Field(
-        default=2048, ge=1, description="positions a batch may have on its longer side, padding included"
+        default=1024, ge=1, description="positions a batch may have on its longer side, padding included"
     )
     accumulate: int = Field(default=1, ge=1, description="batches summed into one update")
     learning_rate: float = Field(default=1e-3, gt=0, description="at the end of the warm-up")
@@ -60,7 +60,7 @@ class TrainingOptions:
     weight_decay: float = Field(default=0.0, ge=0, description="AdamW: decoupled decay of matrices")
     clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 = no clipping")
     label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="probability mass spread over all pieces")
-    validate_every: int = Field(default=1_000, ge=1, description="updates of the schedule between looks at the dev set")
+    validate_every: int = Field(default=2_000, ge=1, description="updates of the schedule between looks at the dev set")
     dev_sentences: int = Field(default=500, ge=1, description="dev sentences that are translated at each look")
     select: Literal["chrf", "bleu", "loss"] = Field(
         default="chrf", description="dev figure that decides which checkpoint is best"
@@ -114,7 +114,7 @@ def _transformer(text: dict[str, Any], model: dict[str, Any], training: dict[str
 TINY = _transformer(
     {"pieces": 2000},
     {"width": 128, "inner": 512, "encoder_layers": 2, "decoder_layers": 2},
-    {"max_updates": 4_000, "warmup_updates": 400, "validate_every": 200, "learning_rate": 2e-3},
+    {"max_updates": 4_000, "warmup_updates": 400, "validate_every": 400, "learning_rate": 2e-3},
 )
 SMALL = TransformerRecipe()
 BASE = _transformer(

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import torch
-from torch import Tensor
 
+from dragoman.abilities import refuse_unable
 from dragoman.contracts import (
     Ability,
-    Flag,
     Hypothesis,
     Request,
     Sampling,
@@ -26,9 +25,10 @@ from dragoman.contracts import (
     UserError,
 )
 from dragoman.neural import checkpoints, devices
-from dragoman.neural.batches import Batch, collate, pad
-from dragoman.neural.loss import CHUNK
+from dragoman.neural.batches import collate, pad
 from dragoman.neural.network import Network
+from dragoman.neural.outputs import flags_of, kept_space
+from dragoman.neural.scoring import target_log_probabilities
 from dragoman.search.beam import beam_search
 from dragoman.search.combine import Ensemble
 from dragoman.search.constraints import OutputRules
@@ -122,10 +122,9 @@ class NeuralTranslator:
         anywhere), translated in parts, and joined with its own white space; its pieces then hold an end
         piece between the parts, and its scores are sums over them.
         """
-        settled = self.settle(options)
         asked = [Request(request) if isinstance(request, str) else request for request in requests]
-        if any(request.terms for request in asked):
-            raise UserError(f"kind {self.kind!r} has no terms")
+        refuse_unable(self.kind, self.abilities, asked, options)
+        settled = self.settle(options)
         segments = self.segments(asked)
         grouped: list[list[tuple[Segment, list[Candidate]]]] = [[] for _ in asked]
         for segment, candidates in zip(segments, self.search_all(segments, settled), strict=True):
@@ -359,51 +358,6 @@ class NeuralTranslator:
         }
 
 
-def target_log_probabilities(networks: Sequence[Network], batch: Batch) -> Tensor:
-    """log p(target piece | source, earlier pieces), B x T; of an ensemble the log of the mean probability."""
-    rows_T = batch.targets_BT.flatten()
-    hidden_ND = [network.hidden(batch.sources_BS, batch.inputs_BT).flatten(0, 1) for network in networks]
-    found = []
-    for start in range(0, len(rows_T), CHUNK):
-        wanted_C1 = rows_T[start : start + CHUNK, None]
-        members = [
-            (states_ND[start : start + CHUNK] @ network.output_VD.mT).log_softmax(-1).gather(1, wanted_C1)
-            for states_ND, network in zip(hidden_ND, networks, strict=True)
-        ]
-        found.append(torch.stack(members).logsumexp(0)[:, 0] - torch.tensor(float(len(members))).log())
-    return torch.cat(found).view(batch.targets_BT.shape)
-
-
 def attention_of(segment: Segment, candidate: Candidate) -> Any:
     """T x S over the real source positions, the end piece among them; None where it was not asked for."""
     return None if candidate.attention is None else candidate.attention[:, : len(segment.pieces) + 1]
-
-
-def kept_space(source: str, target: str) -> str:
-    """The target with the source's outer white space in place of its own."""
-    core = source.strip()
-    start = source.index(core)
-    return source[:start] + target.strip() + source[start + len(core) :]
-
-
-def flags_of(source: str, target: str, capped: bool) -> tuple[Flag, ...]:
-    """What a reader should be told of this translation."""
-    flags = [Flag.LENGTH_CAP] if capped else []
-    if not target.strip():
-        flags.append(Flag.EMPTY)
-    words = [target[start:end] for start, end in word_spans(target)]
-    if repeats(words):
-        flags.append(Flag.REPEATS)
-    if len(words) > 2 and target.strip() == source.strip():
-        flags.append(Flag.COPY)
-    return tuple(flags)
-
-
-def repeats(words: Sequence[str]) -> bool:
-    """Does some run of 1 to 4 words stand four times in a row?"""
-    for size in range(1, 5):
-        for start in range(len(words) - 4 * size + 1):
-            run = words[start : start + size]
-            if all(words[start + k * size : start + (k + 1) * size] == run for k in range(1, 4)):
-                return True
-    return False

@@ -100,10 +100,11 @@ class Learner:
             "time_budget": float(options.time_budget),
         }
         self.standing = checkpoints.load_state(work.folder, network, self.optimiser) or Standing()
-        if self.standing.done and self.standing.under != self.limits:
-            self.standing.done, self.standing.looks = "", 0
         self.length = self.schedule_length()
         self.clock = Clock(options, self.length, work.began, self.standing.seconds)
+        if self.standing.done and self.standing.under != self.limits:
+            self.standing.done, self.standing.looks = "", 0
+            self.standing.position = self.clock.position(self.standing.updates, self.standing.look_seconds)
         self.last_saved = time.monotonic()
         self.window: list[Window] = []
 

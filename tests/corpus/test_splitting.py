@@ -128,6 +128,15 @@ def test_hold_out_takes_about_so_many() -> None:
     assert len(train) > 2300
 
 
+def test_what_split_left_for_training_can_be_held_out_from(tmp_path: Path) -> None:
+    split_bitext(bitext_of(2000), tmp_path, dev=0.1, test=0.1)
+    sides = [(tmp_path / f"train.{code}").read_text(encoding="utf-8").splitlines() for code in ("en", "de")]
+    pairs = [SentencePair(source, target) for source, target in zip(*sides, strict=True)]
+    train, dev = hold_out(ListBitext(pairs, "en", "de"), 100)
+    assert 60 < len(dev) < 200
+    assert len(train) > 1000
+
+
 def test_impossible_splits_are_refused(tmp_path: Path) -> None:
     bitext = bitext_of(100)
     for dev, test, message in (

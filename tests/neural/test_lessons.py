@@ -119,6 +119,24 @@ def test_a_time_budget_is_kept(tmp_path: Path) -> None:
     assert 3 < time.monotonic() - began < 9
 
 
+def test_a_raised_limit_goes_on_from_the_last_state(tmp_path: Path) -> None:
+    """Updates and time alike; what was done is not done again."""
+    made: list[tuple[int, int]] = []
+    for limits in ({"max_updates": 8}, {"max_updates": 16}, {"time_budget": 2.0}, {"time_budget": 9.0}):
+        recipe = replace(RECIPE, training=replace(RECIPE.training, **limits))
+        steps: list[int] = []
+
+        def report(progress: Progress, steps: list[int] = steps) -> None:
+            if progress.phase == "training":
+                steps.append(progress.step)
+
+        train_translator(recipe, TRAIN, DEV, Work(tmp_path, threads=1, report=report))
+        made.append((min(steps, default=0), max(steps, default=0)))
+    assert made[:2] == [(1, 8), (9, 16)]
+    assert made[3][0] == max(16, made[2][1]) + 1
+    assert made[3][1] - made[3][0] > 10
+
+
 def test_collapse_is_said() -> None:
     sources = [f"source {number}" for number in range(20)]
     assert collapse(sources, [f"output {number}" for number in range(20)]) == []

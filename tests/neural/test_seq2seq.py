@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from dragoman.contracts import Flag, Request, Sampling, SearchOptions, SentencePair, UserError
-from dragoman.neural.seq2seq import NeuralTranslator, flags_of, kept_space, repeats
+from dragoman.neural.outputs import flags_of, kept_space, repeats
+from dragoman.neural.seq2seq import NeuralTranslator
 from tests.neural.small import small_translator
 
 LONG = "The young teacher bought the old lamp. " * 30
@@ -70,7 +71,7 @@ def test_a_prefix_is_how_the_translation_begins() -> None:
     translator = small_translator()
     translation = translator.translate([Request("The old lamp.", prefix="Der alte")])[0]
     assert translation.text.startswith("Der alte")
-    with pytest.raises(UserError, match="no terms"):
+    with pytest.raises(UserError, match="cannot keep to given terms"):
         translator.translate([Request("lamp", terms=(("lamp", "Lampe"),))])
 
 
