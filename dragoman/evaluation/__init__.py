@@ -1,0 +1,1 @@
+"""How good is a translation, and how sure can we be?"""
