@@ -1,0 +1,62 @@
+"""Can this kind of translator do what is asked of it?
+
+Every product asks this before it translates, so that no option is dropped in silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from dragoman.contracts import Ability, Request, SearchOptions, UserError
+
+NAMES = {
+    Ability.SCORE: "score translations",
+    Ability.BEAM: "search with a beam",
+    Ability.SAMPLE: "sample",
+    Ability.PREFIX: "begin with a given text",
+    Ability.TERMS: "keep to given terms",
+    Ability.ATTENTION: "show attention",
+    Ability.LINKS: "link words",
+    Ability.ENSEMBLE: "join an ensemble",
+}
+
+
+def demanded(requests: Iterable[str | Request], options: SearchOptions) -> dict[Ability, str]:
+    """The abilities that a call needs beyond one translation a text, each with the option that needs it."""
+    needed: dict[Ability, str] = {}
+    if options.sampling is not None:
+        needed[Ability.SAMPLE] = "sampling"
+    elif options.n_best > 1:
+        needed[Ability.BEAM] = "n_best"
+    for name in ("beam", "alpha", "length_form", "max_ratio"):
+        if getattr(options, name) is not None:
+            needed.setdefault(Ability.BEAM, name)
+    if options.attention:
+        needed[Ability.ATTENTION] = "attention"
+    for request in requests:
+        if isinstance(request, Request):
+            if request.prefix:
+                needed.setdefault(Ability.PREFIX, "prefix")
+            if request.terms:
+                needed.setdefault(Ability.TERMS, "terms")
+    return needed
+
+
+def refuse_unable(
+    kind: str,
+    abilities: frozenset[Ability],
+    requests: Iterable[str | Request] = (),
+    options: SearchOptions = SearchOptions(),
+    kinds_with: Callable[[Ability], Sequence[str]] = lambda ability: (),
+) -> None:
+    """UserError for the first option that the kind lacks, naming the kinds that `kinds_with` finds."""
+    for ability, option in demanded(requests, options).items():
+        if ability not in abilities:
+            raise UserError(inability(kind, ability, kinds_with(ability), option))
+
+
+def inability(kind: str, ability: Ability, kinds: Sequence[str], option: str = "") -> str:
+    """The line for a kind that lacks an ability. kinds: those which have it; option: what asked for it."""
+    asked = f" ({option})" if option else ""
+    able = f"; kinds that can: {', '.join(kinds)}" if kinds else ""
+    return f"kind {kind!r} cannot {NAMES[ability]}{asked}{able}"
