@@ -65,6 +65,7 @@ def collate(
     target: PieceTable,
     device: torch.device,
 ) -> Batch:
+    """A batch of rows of ids that have neither start nor end pieces yet."""
     targets_BT = pad(targets, target.padding, target.end)
     inputs_BT = np.concatenate((np.full((len(targets), 1), target.start), targets_BT[:, :-1]), axis=1)
     inputs_BT[inputs_BT == target.end] = target.padding
@@ -79,6 +80,7 @@ def collate(
 def read(
     store: PairStore, batches: Sequence[np.ndarray], source: PieceTable, target: PieceTable, device: torch.device
 ) -> Iterator[Batch]:
+    """The tensors of planned batches, one after another."""
     for indices in batches:
         yield collate(
             [store.source(int(i)) for i in indices], [store.target(int(i)) for i in indices], source, target, device

@@ -55,6 +55,7 @@ def write_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
+    """All tensors of a safetensors file, on the CPU."""
     with safe_open(path, framework="pt") as file:
         return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
 
@@ -127,6 +128,7 @@ def load_state(folder: Path, network: nn.Module, optimiser: torch.optim.Optimize
 
 
 def checkpoint(folder: Path, updates: int) -> Path:
+    """The file of the weights that were kept after so many updates."""
     return folder / f"best-{updates}.safetensors"
 
 

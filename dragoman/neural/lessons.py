@@ -110,6 +110,7 @@ def dev_sample(dev: Bitext | None, most: int, work: Work) -> list[tuple[str, str
 
 
 def shown(figures: dict[str, float]) -> str:
+    """Dev figures as a user reads them."""
     names = {"loss": "dev loss", "bleu": "BLEU", "chrf": "chrF"}
     text = ", ".join(f"{names[name]} {figures[name]:.3g}" for name in names if name in figures)
     count = int(figures.get("averaged", 1))

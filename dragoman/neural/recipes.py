@@ -49,7 +49,7 @@ class TrainingOptions:
         default=0.0, ge=0, description='wall-clock time for everything, such as "20m"; 0 = none'
     )
     tokens_per_batch: int = Field(
-        default=1024, ge=1, description="positions a batch may have on its longer side, padding included"
+        default=512, ge=1, description="positions a batch may have on its longer side, padding included"
     )
     accumulate: int = Field(default=1, ge=1, description="batches summed into one update")
     learning_rate: float = Field(default=1e-3, gt=0, description="at the end of the warm-up")

@@ -1,0 +1,67 @@
+"""Which verbs are there?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+from cyclopts import App, Parameter
+
+from dragoman.cli.corpus import convert, split
+from dragoman.cli.errors import exit_code_of, terminating
+from dragoman.cli.evaluate import evaluate
+from dragoman.cli.info import info
+from dragoman.cli.options import protect
+from dragoman.cli.recipes import recipes
+from dragoman.cli.score import score
+from dragoman.cli.train import train
+from dragoman.cli.translate import translate
+
+HELP = "Train translators on your own sentence pairs, translate with them, and know how good they are."
+START = """Begin with:
+  dragoman train transformer-small --train my.tmx --time-budget 20m --out model
+  dragoman translate model my.txt
+  dragoman evaluate model --test my-test.tmx"""
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("dragoman")
+
+
+def _shown_default(value: object) -> object:
+    return None if value is False or value == "" else value
+
+
+def application() -> App:
+    """The command line as a tree of verbs; each is one function in a module of its own."""
+    app = App(
+        name="dragoman",
+        help=HELP,
+        help_epilogue=START,
+        version=_version,
+        help_format="plaintext",
+        default_parameter=Parameter(negative=(), show_default=_shown_default),
+        suppress_keyboard_interrupt=False,
+    )
+    verbs: tuple[Callable[..., None], ...] = (train, translate, evaluate, score, info, recipes)
+    for place, verb in enumerate(verbs):
+        app.command(verb, sort_key=place)
+    data = App(name="corpus", help="Convert and split sentence pairs.", help_epilogue="", sort_key=99)
+    data.command(convert)
+    data.command(split)
+    app.command(data)
+    return app
+
+
+def run(arguments: Sequence[str] | None) -> int:
+    """Parse, run one verb, return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    tokens = protect(sys.argv[1:] if arguments is None else arguments)
+    with terminating():
+        return exit_code_of(
+            lambda: application()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        )

@@ -1,0 +1,67 @@
+"""How do sentence pairs go from one format to another, and into parts that do not leak?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dragoman.cli.options import Files, Folder, OnBadLine, Source, Target
+from dragoman.cli.reading import opened
+from dragoman.cli.screen import say
+
+
+def convert(
+    files: Files,
+    /,
+    *,
+    out: Files,
+    source: Source = None,
+    target: Target = None,
+    on_bad_line: OnBadLine = "stop",
+) -> None:
+    """Write sentence pairs in another format, chosen by the suffix of --out.
+
+    Parameters
+    ----------
+    files:
+        TMX, PO, MO or TSV files, pairs of plain text files (source, target), or folders of them.
+    out:
+        One .tmx or .tsv, or two plain text files (source, target), each also as .gz; - is TSV on standard output.
+    """
+    from dragoman.corpus.writers import write_bitext
+
+    bitext = opened(files, source, target, on_bad_line, "read")
+    say(write_bitext(bitext, out, bitext.source_language, bitext.target_language).summary())
+
+
+def split(
+    files: Files,
+    /,
+    *,
+    out: Folder,
+    dev: float = 0.02,
+    test: float = 0.02,
+    source: Source = None,
+    target: Target = None,
+    on_bad_line: OnBadLine = "stop",
+) -> None:
+    """Split sentence pairs into train, dev and test, without leaks and the same on every machine.
+
+    The part is a hash of the normalised source (NFKC, case folded, digits to 0, punctuation dropped).
+    Pairs whose normalised source or target also stands in dev or test leave train, and are counted.
+
+    Parameters
+    ----------
+    files:
+        TMX, PO, MO or TSV files, pairs of plain text files (source, target), or folders of them.
+    out:
+        The folder for train.SOURCE, train.TARGET, dev.SOURCE and so on.
+    dev:
+        Share of the pairs, or about so many of them where above 1.
+    test:
+        Likewise.
+    """
+    from dragoman.corpus.splitting import split_bitext
+
+    bitext = opened(files, source, target, on_bad_line, "read")
+    report = split_bitext(bitext, Path(out), dev=dev, test=test)
+    print(report.summary())

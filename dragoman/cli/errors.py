@@ -1,0 +1,91 @@
+"""What does a user see, and a shell get, when a command does not end well?
+
+Exit codes: 0 well, 2 a user's mistake (one line), 130 interrupted, 141 the reader of our output went away.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from cyclopts import CycloptsError
+from cyclopts.exceptions import MissingArgumentError, UnusedCliTokensError
+
+from dragoman.cli.options import STANDARD_STREAM
+from dragoman.contracts import Interrupted, UserError
+
+MISTAKE = 2
+INTERRUPTED = 130
+READER_GONE = 141
+
+
+def exit_code_of(action: Callable[[], object]) -> int:
+    """Run a command; say what went wrong in one line on standard error. Bugs keep their traceback."""
+    try:
+        action()
+        print(end="", flush=True)
+    except CycloptsError as error:
+        return _complain(_usage_line(error), MISTAKE)
+    except UserError as error:
+        return _complain(str(error), MISTAKE)
+    except Interrupted as interruption:
+        return _complain(str(interruption) or "interrupted; the same command goes on from here", INTERRUPTED)
+    except KeyboardInterrupt:
+        return _complain("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return READER_GONE
+    return 0
+
+
+def _complain(line: str, code: int) -> int:
+    print(" ".join(line.split()), file=sys.stderr)
+    return code
+
+
+def _usage_line(error: CycloptsError) -> str:
+    text = str(error).replace(STANDARD_STREAM, "-")
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        text = f"unexpected argument '{error.unused_tokens[0].replace(STANDARD_STREAM, '-')}'."
+    elif isinstance(error, MissingArgumentError) and error.argument is not None:
+        text = f"{error.argument.name} is missing."
+    command = " ".join(["dragoman", *(error.command_chain or ())])
+    return f"{text.rstrip()} ('{command} --help' shows what there is.)"
+
+
+@contextmanager
+def terminating() -> Iterator[None]:
+    """Inside, SIGTERM ends a command as Ctrl-C does, so that half-written files are removed."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def stopping() -> Iterator[Callable[[], bool]]:
+    """Inside, the first Ctrl-C or SIGTERM only makes the yielded function true; the second one interrupts."""
+    asked = False
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+        print("finishing this step and saving; once more stops at once", file=sys.stderr)
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: asked
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,100 @@
+"""How good are the translations of a system?"""
+
+from __future__ import annotations
+
+import json
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from dragoman.cli.loading import Ensemble, loaded
+from dragoman.cli.options import Device, File, Files, Json, OnBadLine, Quiet, SearchFlags, Source, Target, Threads
+from dragoman.cli.reading import every_record, lines_beside, opened
+from dragoman.cli.screen import screen
+from dragoman.contracts import UserError
+
+if TYPE_CHECKING:
+    from dragoman.corpus.bitext import FileBitext
+
+
+def evaluate(
+    system: File | None = None,
+    /,
+    *,
+    test: Files,
+    reference: Files | None = None,
+    hypotheses: File | None = None,
+    out: File | None = None,
+    explain: int | None = None,
+    as_json: Json = False,
+    source: Source = None,
+    target: Target = None,
+    with_: Ensemble = None,
+    search: SearchFlags = SearchFlags(),
+    on_bad_line: OnBadLine = "stop",
+    device: Device = "auto",
+    threads: Threads = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Measure translations against references: BLEU, chrF and TER, with sacrebleu's signatures.
+
+    Parameters
+    ----------
+    system:
+        A model folder; copy (the source as it is); or memory:FILE[,FILE] (the closest segment of a bitext).
+    test:
+        Sentence pairs, in any format that train reads.
+    reference:
+        Text files with further references, a line a test pair.
+    hypotheses:
+        A text file with any system's translations, a line a test pair, in place of a system.
+    out:
+        Write the translations there.
+    explain:
+        Show the clipped n-gram counts of test pair N, from which BLEU is made.
+    as_json:
+        Print one JSON object.
+    """
+    from dragoman.cli.figures import evaluation_lines, explained_lines
+    from dragoman.corpus.lines import writing
+    from dragoman.system import measure
+
+    if (system is None) == (hypotheses is None):
+        raise UserError("evaluate: give one of a system (a model folder, copy, memory:FILE) and --hypotheses FILE")
+    if as_json and explain is not None:
+        raise UserError("--explain is for reading, --json for programs: give one of them")
+    judged = None
+    if system is not None:
+        judged = loaded(system, with_, device, threads, source, target)
+        source, target = judged.source_language or source, judged.target_language or target
+    bitext = opened(test, source, target, on_bad_line, "test")
+    place = _place(bitext, explain) if explain is not None else None
+    streams = [lines_beside(file, bitext, on_bad_line) for file in reference or ()]
+    with screen(quiet) as report:
+        if judged is not None:
+            evaluation = measure.evaluate(judged, bitext, streams, search.options(), report=report)
+        else:
+            translations = lines_beside(str(hypotheses), bitext, on_bad_line)
+            evaluation = measure.judge(translations, bitext, streams, bitext.target_language)
+    if out is not None:
+        with writing(out) as output:
+            output.writelines(f"{text}\n" for text in evaluation.hypotheses)
+    if as_json:
+        languages = f"{bitext.source_language}-{bitext.target_language}"
+        asked = {"system": system, "hypotheses": hypotheses, "test": test, "languages": languages}
+        print(json.dumps({**asked, **evaluation.to_json()}, ensure_ascii=False, indent=2))
+        return
+    print("\n".join(evaluation_lines(evaluation)))
+    if place is not None:
+        pair = next(islice(bitext, place, None))
+        references = [pair.target, *(stream[place] for stream in streams)]
+        print("\n".join(["", *explained_lines(evaluation.hypotheses[place], pair, references, bitext.target_language)]))
+
+
+def _place(bitext: FileBitext, number: int) -> int:
+    """Where among the kept pairs test pair `number` stands, counted from 1 in the files."""
+    records = list(every_record(bitext))
+    if not 1 <= number <= len(records):
+        raise UserError(f"--explain {number}: the test pairs are 1 to {len(records):,}")
+    if records[number - 1] is None:
+        raise UserError(f"--explain {number}: this pair was set aside")
+    return sum(pair is not None for pair in records[: number - 1])

@@ -1,0 +1,58 @@
+"""What does a command say of the sentence pairs that it reads?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from dragoman.cli.screen import say
+from dragoman.contracts import Record, SentencePair, UserError
+
+if TYPE_CHECKING:
+    from dragoman.corpus.bitext import FileBitext
+
+
+def opened(
+    files: Sequence[str],
+    source: str | None,
+    target: str | None,
+    on_bad_line: Literal["stop", "skip"],
+    part: str,
+) -> FileBitext:
+    """Open the files as pairs; say on standard error what was kept, and what was set aside and why."""
+    from dragoman.corpus.formats import open_bitext
+
+    bitext = open_bitext(files, source, target, on_bad_line=on_bad_line)
+    say(f"{part}: {bitext.source_language}-{bitext.target_language}, {bitext.summary()}")
+    for warning in bitext.warnings:
+        say(f"{part}: {warning}")
+    for reason, count in bitext.set_aside.items():
+        shown = [str(record.origin) for record in bitext.examples if record.fault == reason]
+        more = f" and {count - len(shown):,} more" if count > len(shown) else ""
+        say(f"{part}: {reason}: {', '.join(shown)}{more}")
+    return bitext
+
+
+def every_record(bitext: FileBitext) -> Iterator[SentencePair | None]:
+    """The pairs in the order of the files, None in the place of one that was set aside."""
+    from dragoman.corpus.bitext import fault_of
+    from dragoman.corpus.records import unheard
+
+    def pair_of(record: Record) -> SentencePair | None:
+        kept = not fault_of(record, bitext.longest_side)
+        return SentencePair(record.source, record.target, record.origin) if kept else None
+
+    return (pair_of(record) for record in bitext.walk(unheard))
+
+
+def lines_beside(file: str, bitext: FileBitext, on_bad_line: Literal["stop", "skip"]) -> list[str]:
+    """The lines of a text file that belong to the kept pairs: it has a line for each of them, or for each record."""
+    from dragoman.corpus.lines import read_lines
+
+    lines = [line.text for line in read_lines(file, on_bad_line)]
+    if len(lines) == len(bitext):
+        return lines
+    records = list(every_record(bitext))
+    if len(lines) != len(records):
+        raise UserError(f"{file}: {len(lines):,} lines, but the test set has {len(records):,} pairs")
+    return [line for line, pair in zip(lines, records, strict=True) if pair is not None]

@@ -1,0 +1,32 @@
+"""Which recipes are there, and what are all the choices of one?"""
+
+from __future__ import annotations
+
+from dragoman.cli.options import File, Settings
+
+
+def recipes(name: File | None = None, /, *, set_: Settings | None = None) -> None:
+    """List the ready recipes, or print one as a commented TOML to edit.
+
+    Parameters
+    ----------
+    name:
+        A recipe of the list, or a path ending in .toml. `dragoman recipes NAME > my.toml`, then
+        `dragoman train my.toml ...`.
+    set_:
+        A field, as name=value, put in before printing; may be repeated.
+    """
+    from dragoman.system.catalogue import PRESETS, recipe_named
+    from dragoman.system.settings import differences, recipe_from, to_toml
+
+    if name is not None:
+        print(to_toml(recipe_from(name, set_ or ())), end="")
+        return
+    width = max(map(len, PRESETS))
+    for preset in PRESETS:
+        recipe = recipe_named(preset)
+        summary = (type(recipe).__doc__ or recipe.kind).strip().partition("\n")[0]
+        changed = differences(type(recipe)(), recipe)
+        print(f"{preset:<{width}}  {summary}")
+        if changed:
+            print(f"{'':<{width}}  {', '.join(f'{field.name} {field.new}' for field in changed)}")

@@ -1,0 +1,56 @@
+"""What does a model think of given translations?"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from dragoman.cli.loading import Ensemble, loaded, require
+from dragoman.cli.options import Device, File, Files, Folder, LengthFlags, OnBadLine, Quiet, Threads
+from dragoman.cli.reading import every_record, opened
+from dragoman.cli.screen import screen
+from dragoman.contracts import Ability, CanScore, Progress
+
+WINDOW = 2000
+
+
+def score(
+    model: Folder,
+    /,
+    *,
+    test: Files,
+    out: File = "-",
+    with_: Ensemble = None,
+    length: LengthFlags = LengthFlags(),
+    on_bad_line: OnBadLine = "stop",
+    device: Device = "auto",
+    threads: Threads = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Print a line a record: the score that a search maximises, a tab, the log-probability (natural logs).
+
+    Records that are set aside (a blank side, a missing language) give an empty line.
+
+    Parameters
+    ----------
+    model:
+        A model folder.
+    test:
+        Sentence pairs, in any format that train reads.
+    out:
+        Write there instead of to standard output.
+    """
+    from dragoman.corpus.lines import writing
+
+    translator = loaded(model, with_, device, threads)
+    require(translator, Ability.SCORE)
+    assert isinstance(translator, CanScore)
+    bitext = opened(test, translator.source_language, translator.target_language, on_bad_line, "test")
+    records, options, done = every_record(bitext), length.options(), 0
+    with screen(quiet or out == "-") as report, writing(out) as output:
+        while window := list(islice(records, WINDOW)):
+            scores = iter(translator.score([pair for pair in window if pair is not None], options))
+            for pair in window:
+                found = next(scores) if pair is not None else None
+                print(f"{found.score:.6f}\t{found.log_probability:.6f}" if found else "", file=output)
+            done += len(window)
+            report(Progress("scoring", done))

@@ -1,0 +1,144 @@
+"""How does `dragoman train` turn files into a model folder?"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dragoman.cli.errors import stopping
+from dragoman.cli.options import Device, File, Files, Folder, OnBadLine, Quiet, Settings, Source, Target, Threads
+from dragoman.cli.reading import opened
+from dragoman.cli.screen import say, screen
+from dragoman.contracts import Bitext, DataKind, UserError
+
+if TYPE_CHECKING:
+    from dragoman.system.lifecycle import Outcome
+
+EXAMPLE = "dragoman train transformer-small --train my.tmx --out my-model"
+SHOWN_FACTS = ("folder", "kind", "languages", "size", "seconds", "done", "dev_figures")
+HELD_OUT_SHARE = 20  # one pair in 20 ...
+HELD_OUT_MOST = 500  # ... but at most so many, and at least ...
+HELD_OUT_LEAST = 10
+
+
+def train(
+    recipe: File | None = None,
+    /,
+    *,
+    train: Files | None = None,
+    dev: Files | None = None,
+    source: Source = None,
+    target: Target = None,
+    out: Folder | None = None,
+    set_: Settings | None = None,
+    seed: int = 1,
+    time_budget: str | None = None,
+    init_from: Folder | None = None,
+    restart: bool = False,
+    discard_work: bool = False,
+    finish: Folder | None = None,
+    on_bad_line: OnBadLine = "stop",
+    device: Device = "auto",
+    threads: Threads = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Train a model on sentence pairs; the same command again goes on with what was interrupted.
+
+    Parameters
+    ----------
+    recipe:
+        A name that `dragoman recipes` lists, or a path ending in .toml.
+    train:
+        Files or folders: TMX, PO, MO, TSV stand alone, plain text files come in pairs (source, target);
+        each also as .gz; - is standard input; NAME*3 reads NAME three times.
+    dev:
+        Pairs on which checkpoints are chosen; without it a few are held out of the training pairs.
+    out:
+        The folder that becomes the model.
+    set_:
+        A field of the recipe, as name=value; may be repeated.
+    seed:
+        Another seed, another model.
+    time_budget:
+        Wall-clock time for the whole training, such as 20m or 1h30m.
+    init_from:
+        A model to go on from, with its vocabulary.
+    restart:
+        Train anew where work for other data or settings lies in the folder.
+    discard_work:
+        Remove what would be needed to go on with the training later.
+    finish:
+        Make a model of the best checkpoint so far in that folder (no recipe, no --train).
+    """
+    began = time.monotonic()
+    if finish is not None:
+        _finish(finish, given=recipe or train or out, device=device, threads=threads, quiet=quiet)
+        return
+    missing = [name for name, value in (("RECIPE", recipe), ("--train", train), ("--out", out)) if not value]
+    if missing or recipe is None or train is None or out is None:
+        raise UserError(f"train: {', '.join(missing)} missing; for example: {EXAMPLE}")
+
+    from dragoman.system.lifecycle import train_model
+    from dragoman.system.settings import recipe_from
+
+    sets = [*(set_ or ()), *([f"time_budget={time_budget}"] if time_budget else ())]
+    chosen = recipe_from(recipe, sets)
+    _check_data(chosen.kind, chosen.data)
+    bitext: Bitext = opened(train, source, target, on_bad_line, "train")
+    if dev:
+        held: Bitext = opened(dev, bitext.source_language, bitext.target_language, on_bad_line, "dev")
+    else:
+        bitext, held = _held_out(bitext)
+    with screen(quiet) as report, stopping() as stop:
+        outcome = train_model(
+            chosen,
+            bitext,
+            held,
+            Path(out),
+            seed=seed,
+            device=device,
+            threads=threads,
+            restart=restart,
+            discard_work=discard_work,
+            init_from=Path(init_from) if init_from else None,
+            report=report,
+            stop=stop,
+            began=began,
+            command={"train": " ".join(train), "dev": " ".join(dev or ())},
+        )
+    _conclude(Path(out), outcome)
+
+
+def _finish(folder: str, *, given: object, device: str, threads: int, quiet: bool) -> None:
+    if given:
+        raise UserError("train --finish DIR stands alone: the recipe and the data are those of the work in DIR")
+    from dragoman.system.lifecycle import finish_model
+
+    with screen(quiet) as report, stopping() as stop:
+        outcome = finish_model(Path(folder), device=device, threads=threads, report=report, stop=stop)
+    _conclude(Path(folder), outcome)
+
+
+def _check_data(kind: str, data: DataKind) -> None:
+    if data is not DataKind.BITEXT:
+        raise UserError(f"train: kind '{kind}' learns from {data.value}, which no reader here provides")
+
+
+def _held_out(bitext: Bitext) -> tuple[Bitext, Bitext]:
+    from dragoman.corpus.splitting import hold_out
+
+    about = min(HELD_OUT_MOST, max(HELD_OUT_LEAST, len(bitext) // HELD_OUT_SHARE))
+    train, dev = hold_out(bitext, about)
+    say(f"dev: {len(dev):,} pairs held out by hash of the source, {len(train):,} left to train on (--dev gives others)")
+    return train, dev
+
+
+def _conclude(out: Path, outcome: Outcome) -> None:
+    from dragoman.cli.info import card_lines
+
+    if outcome.already_finished:
+        print(f"{out} is finished; nothing to do (--restart trains anew, a raised limit goes on)")
+    else:
+        print("\n".join(card_lines(out, SHOWN_FACTS)))
+    print(f"translate with: dragoman translate {out} FILE")

@@ -1,0 +1,101 @@
+"""Do convert and split read and write what they are given, and refuse what they must?"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+
+def write(name: str, content: str | bytes) -> str:
+    Path(name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return name
+
+
+def read(name: str) -> str:
+    return Path(name).read_bytes().decode()
+
+
+def test_two_files_become_every_format_and_come_back(dragoman: Command) -> None:
+    write("a.en", "Tea & <b>milk</b>\nTwo  spaces\n")
+    write("a.de", "Tee & <b>Milch</b>\nZwei  Leerzeichen\n")
+    for out in ("b.tmx", "b.tmx.gz", "b.tsv", "b.tsv.gz"):
+        assert dragoman("corpus", "convert", "a.en", "a.de", "--out", out).code == 0
+    with gzip.open("b.tsv.gz", "rt", encoding="utf-8") as rows:
+        assert rows.read() == read("b.tsv") == "Tea & <b>milk</b>\tTee & <b>Milch</b>\nTwo  spaces\tZwei  Leerzeichen\n"
+    run = dragoman("corpus", "convert", "b.tsv.gz", "--source", "en", "--target", "de", "--out", "c.en", "c.de.gz")
+    assert run.code == 0
+    assert read("c.en") == read("a.en")
+    assert gzip.decompress(Path("c.de.gz").read_bytes()).decode() == read("a.de")
+
+
+def test_tsv_from_a_pipe_to_a_pipe(fed: Callable[..., object]) -> None:
+    run = fed(b"one\teins\ntwo\tzwei\n", "corpus", "convert", "-", "--source", "en", "--target", "de", "--out", "-")
+    assert run.stdout == b"one\teins\ntwo\tzwei\n"  # type: ignore[attr-defined]
+    assert run.returncode == 0  # type: ignore[attr-defined]
+
+
+def test_bad_records_are_counted_and_named(dragoman: Command) -> None:
+    write("x.tsv", 'one\teins\na\tb\tc\nalone\nquote "\tZitat "\n')
+    run = dragoman("corpus", "convert", "x.tsv", "--source", "en", "--target", "de", "--out", "y.tsv")
+    assert run.code == 0
+    assert read("y.tsv") == 'one\teins\nquote "\tZitat "\n'
+    assert "fields=3: x.tsv:2" in run.err
+    assert "fields=1: x.tsv:3" in run.err
+    assert "2 of 4 pairs kept" in run.err
+
+
+REFUSED = [
+    ({"a.en": "x\ny\nz\n", "a.de": "x\ny\n"}, ["a.en", "a.de"], ["3", "2"]),
+    ({"a.en": b"x\nna\xefve\n", "a.de": "x\ny\n"}, ["a.en", "a.de"], ["a.en:2", "0xef"]),
+    ({"a.en": b"x\0y\n", "a.de": "x\n"}, ["a.en", "a.de"], ["a.en:1", "NUL"]),
+    ({"a.en": "x\n", "a.de": "x\n"}, ["a.en"], ["a.en"]),
+    ({"a.en": "", "a.de": ""}, ["a.en", "a.de"], ["0 of 0"]),
+    ({"a.en": "x" * 9000 + "\n", "a.de": "y\n"}, ["a.en", "a.de"], ["0 of 1 pairs kept: 1 too long"]),
+    ({"a.tmx": "<tmx><body><tu><tuv xml:lang='en'><seg>x</seg></tuv>"}, ["a.tmx"], ["a.tmx", "1"]),
+    ({}, ["gone.tmx"], ["gone.tmx"]),
+]
+
+
+@pytest.mark.parametrize(("files", "given", "named"), REFUSED, ids=[" ".join(named) for _, _, named in REFUSED])
+def test_bad_files_are_refused_and_nothing_is_written(
+    dragoman: Command, files: dict[str, str | bytes], given: list[str], named: list[str]
+) -> None:
+    for name, content in files.items():
+        write(name, content)
+    run = dragoman("corpus", "convert", *given, "--source", "en", "--target", "de", "--out", "out.tsv")
+    assert all(word in run.error_line for word in named), run.err
+    assert {path.name for path in Path().iterdir()} == set(files)
+
+
+def test_the_wrong_order_is_told_with_the_right_one(dragoman: Command) -> None:
+    write("t.en", "x\n")
+    write("t.zh", "y\n")
+    run = dragoman("corpus", "convert", "t.en", "t.zh", "--source", "zh", "--target", "en", "--out", "x.tsv")
+    assert "t.zh t.en" in run.error_line
+
+
+def test_skip_sets_bad_lines_aside(dragoman: Command) -> None:
+    write("a.en", b"one\nna\xefve\nthree\n")
+    write("a.de", "eins\nzwei\ndrei\n")
+    run = dragoman("corpus", "convert", "a.en", "a.de", "--on-bad-line", "skip", "--out", "x.tsv")
+    assert run.code == 0
+    assert read("x.tsv") == "one\teins\nthree\tdrei\n"
+    assert "1 not UTF-8" in run.err
+
+
+def test_split_is_the_same_every_time_and_leaks_nothing(dragoman: Command, pair_files: tuple[Path, Path]) -> None:
+    for out in ("one", "two"):
+        run = dragoman("corpus", "split", *pair_files, "--dev", "0.1", "--test", "40", "--out", out)
+        assert run.code == 0
+    names = sorted(path.name for path in Path("one").iterdir())
+    assert names == ["dev.en", "dev.zh", "test.en", "test.zh", "train.en", "train.zh"]
+    assert all(read(f"one/{name}") == read(f"two/{name}") for name in names)
+    for language in ("en", "zh"):
+        parts = {part: set(read(f"one/{part}.{language}").splitlines()) for part in ("train", "dev", "test")}
+        assert not parts["train"] & (parts["dev"] | parts["test"])
+    assert 20 < len(read("one/test.en").splitlines()) < 60

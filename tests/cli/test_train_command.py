@@ -1,0 +1,99 @@
+"""Does train say what it does, refuse what it cannot do, and leave a model or nothing?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import TINY, Command
+
+WORDS = [("one", "eins"), ("two", "zwei"), ("three", "drei"), ("red", "rot"), ("blue", "blau"), ("green", "grün")]
+QUICK = [word for setting in TINY for word in ("--set", setting)]
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    rows = [f"{a} {b}\t{c} {d}\n" for a, c in WORDS for b, d in WORDS]
+    (tmp_path / "small.tsv").write_text("".join(rows), encoding="utf-8")
+    return tmp_path / "small.tsv"
+
+
+def test_without_dev_some_pairs_are_held_out_and_said(dragoman: Command, small: Path) -> None:
+    run = dragoman("train", "dictionary", "--train", small, "--source", "en", "--target", "de", "--out", "m")
+    assert run.code == 0, run.err
+    said = next(line for line in run.err.splitlines() if line.startswith("dev:"))
+    held, left = (int(word) for word in said.replace(",", "").split() if word.isdigit())
+    assert 1 <= held < len(WORDS) ** 2 - 5
+    assert held + left <= len(WORDS) ** 2
+    assert "en-de" in run.out
+    assert json.loads(Path("m/model.json").read_text(encoding="utf-8"))["kind"] == "dictionary"
+
+
+def test_the_same_command_again_has_nothing_to_do(dragoman: Command, small: Path) -> None:
+    command = ["train", "dictionary", "--train", small, "--source", "en", "--target", "de", "--out", "m"]
+    assert dragoman(*command).code == 0
+    before = Path("m/model.json").read_bytes()
+    again = dragoman(*command)
+    assert again.code == 0
+    assert "finished" in again.out
+    assert Path("m/model.json").read_bytes() == before
+
+
+def test_other_data_is_refused_and_restart_trains_anew(dragoman: Command, small: Path) -> None:
+    command = ["train", "dictionary", "--source", "en", "--target", "de", "--out", "m", "--train"]
+    assert dragoman(*command, small).code == 0
+    Path("other.tsv").write_text(small.read_text(encoding="utf-8") + "black\tschwarz\n", encoding="utf-8")
+    refused = dragoman(*command, "other.tsv")
+    assert "--restart" in refused.error_line
+    assert dragoman(*command, "other.tsv", "--restart").code == 0
+
+
+def test_a_limit_may_be_raised_but_not_lowered(dragoman: Command, pair_files: tuple[Path, Path]) -> None:
+    command = ["train", "transformer-tiny", "--train", *pair_files, *QUICK, "--out", "m", "--quiet", "--set"]
+    assert dragoman(*command, "max_updates=10").code == 0
+    assert dragoman(*command, "max_updates=20").code == 0
+    assert json.loads(Path("m/report.json").read_text(encoding="utf-8"))["done"]["updates"] == 20
+    assert "max_updates" in dragoman(*command, "max_updates=10").error_line
+
+
+def test_a_recipe_of_ones_own(dragoman: Command, pair_files: tuple[Path, Path]) -> None:
+    Path("mine.toml").write_text(dragoman("recipes", "transformer-tiny").out, encoding="utf-8")
+    run = dragoman("train", "mine.toml", "--train", *pair_files, *QUICK, "--set", "max_updates=5", "--out", "m", "-q")
+    assert run.code == 0, run.err
+    assert "max_updates = 5" in Path("m/recipe.toml").read_text(encoding="utf-8")
+
+
+def test_going_on_from_a_model_shows_dev_before_and_after(
+    dragoman: Command, pair_files: tuple[Path, Path], transformer: Path
+) -> None:
+    command = ["train", "transformer-tiny", "--train", *pair_files, *QUICK, "--set", "max_updates=5", "--out", "m"]
+    run = dragoman(*command, "--init-from", transformer)
+    assert run.code == 0, run.err
+    assert "before training" in run.err
+    assert "chosen" in run.err
+
+
+REFUSED = [
+    ({"a.en": "", "a.de": ""}, ["a.en", "a.de"], "0 of 0 pairs kept"),
+    ({"a.en": "x\n", "a.de": "\n"}, ["a.en", "a.de"], "0 of 1 pairs kept: 1 blank target"),
+    ({"a.en": "x\n"}, ["a.en"], "a.en"),
+    ({"a.1": "x\n", "a.2": "y\n"}, ["a.1", "a.2"], "--source"),
+]
+
+
+@pytest.mark.parametrize(("files", "given", "named"), REFUSED, ids=[named for _, _, named in REFUSED])
+def test_what_cannot_be_trained_on_is_refused(
+    dragoman: Command, files: dict[str, str], given: list[str], named: str
+) -> None:
+    for name, content in files.items():
+        Path(name).write_text(content, encoding="utf-8")
+    run = dragoman("train", "dictionary", "--train", *given, "--out", "m")
+    assert named in run.error_line
+    assert not Path("m").exists()
+
+
+def test_finish_needs_something_to_finish(dragoman: Command) -> None:
+    assert "nowhere" in dragoman("train", "--finish", "nowhere").error_line
+    assert list(Path().iterdir()) == []

@@ -1,0 +1,72 @@
+"""Is a mistake on the command line answered in one helpful line?"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+MISTAKES = [
+    (["trian"], "train"),
+    (["train", "--tran", "x"], "--train"),
+    (["train"], "RECIPE, --train, --out missing"),
+    (["train", "x", "--train", "a", "b", "--out"], "--out"),
+    (["translate"], "MODEL"),
+    (["translate", "m", "--beam", "five"], "--beam"),
+    (["evaluate"], "--test"),
+    (["evaluate", "--test", "a", "b"], "--hypotheses"),
+    (["score", "m", "extra", "--test", "a"], "extra"),
+    (["train", "m", "--on-bad-line", "ignore", "--train", "a", "--out", "b"], "stop"),
+    (["train", "--finish", "x", "--train", "a", "b"], "alone"),
+    (["recipes", "transformer-smal"], "transformer-small"),
+    (["recipes", "transformer-small", "--set", "widht=3"], "'width'"),
+    (["recipes", "transformer-small", "--set", "heads=5"], "heads"),
+    (["info", "nowhere"], "nowhere"),
+    (["corpus", "convert", "-", "--out", "x.tsv", "--bad"], "--bad"),
+    (["corpus", "merge"], "merge"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "named"), MISTAKES, ids=[" ".join(arguments) for arguments, _ in MISTAKES])
+def test_a_mistake_is_one_line_that_names_it(dragoman: Command, arguments: list[str], named: str) -> None:
+    run = dragoman(*arguments)
+    assert named in run.error_line
+    assert len(run.err.splitlines()) == 1
+    assert run.out == ""
+
+
+def test_recipes_are_listed_and_printed(dragoman: Command, tmp_path: Path) -> None:
+    listed = dragoman("recipes").out.split()
+    assert {"transformer-tiny", "transformer-small", "transformer-base", "dictionary"} <= set(listed)
+    printed = dragoman("recipes", "transformer-small", "--set", "time_budget=20m").out
+    assert 'time_budget = "20m"' in printed
+    (tmp_path / "my.toml").write_text(printed, encoding="utf-8")
+    assert dragoman("recipes", "my.toml").out == printed
+
+
+def test_version(dragoman: Command) -> None:
+    import dragoman as package
+
+    assert dragoman("--version").out.strip() == package.__version__
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_is_no_traceback(number: signal.Signals, tmp_path: Path) -> None:
+    arguments = ["corpus", "convert", "-", "--source", "en", "--target", "de", "--out", "x.tsv"]
+    command = [sys.executable, "-m", "dragoman", *arguments]
+    running = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
+    assert running.stdin is not None
+    running.stdin.write(b"a\tb\n" * 10)
+    running.stdin.flush()
+    with pytest.raises(subprocess.TimeoutExpired):
+        running.wait(1.5)
+    running.send_signal(number)
+    _, said = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert said.decode().splitlines()[-1] == "interrupted"
+    assert list(tmp_path.iterdir()) == []
