@@ -1,0 +1,53 @@
+"""Does the command line answer at once?"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {"torch", "pydantic", "numpy", "matplotlib", "sentencepiece", "sacrebleu", "lxml", "polib", "tomlkit"}
+MODULES_AFTER = """
+import json, sys
+from dragoman.cli import main
+code = main(sys.argv[1:])
+print(json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules})]), file=sys.stderr)
+"""
+
+
+def modules_after(*arguments: str) -> tuple[int, set[str]]:
+    run = subprocess.run([sys.executable, "-c", MODULES_AFTER, *arguments], capture_output=True, text=True, check=True)
+    code, modules = json.loads(run.stderr.splitlines()[-1])
+    return code, set(modules)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"], ["translate", "--help"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    code, modules = modules_after(*arguments)
+    assert code == 0
+    assert modules & HEAVY == set()
+
+
+@pytest.mark.parametrize("arguments", [["recipes"], ["recipes", "transformer-small"], ["recipes", "dictionary"]])
+def test_recipes_load_no_torch(arguments: list[str]) -> None:
+    code, modules = modules_after(*arguments)
+    assert code == 0
+    assert modules & {"torch", "matplotlib", "sacrebleu", "sentencepiece", "lxml"} == set()
+
+
+def test_help_takes_less_than_half_a_second() -> None:
+    def seconds() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    taken = []
+    for _ in range(5):
+        before = seconds()
+        subprocess.run([sys.executable, "-m", "dragoman", "--help"], capture_output=True, check=True)
+        taken.append(seconds() - before)
+    crowded = os.getloadavg()[0] > (os.cpu_count() or 1)  # cores that are shared count too many seconds
+    assert min(taken) < (1.0 if crowded else 0.5)
