@@ -1,0 +1,1 @@
+"""Which remembered words and phrases translate this text?"""

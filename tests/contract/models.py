@@ -1,0 +1,105 @@
+"""Which tiny model stands for each kind, and how is it trained?
+
+A new kind adds one row to TINY; every test of this folder then holds for it, by what it can.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dragoman.contracts import Ability, Recipe, Translator, never
+from dragoman.system.catalogue import KINDS, recipe_class
+from dragoman.system.lifecycle import Outcome, train_model
+from dragoman.system.settings import with_settings
+from dragoman.system.store import load_model
+from dragoman.system.stream import kinds_with
+from tests.generated import generated_bitext
+
+TINY: dict[str, list[str]] = {
+    "transformer": [
+        *("text.pieces=400", "model.width=64", "model.inner=128", "model.heads=2"),
+        *("model.encoder_layers=1", "model.decoder_layers=1"),
+        *("model.dropout=0", "model.attention_dropout=0.1", "model.inner_dropout=0"),
+        *("training.max_updates=80", "training.warmup_updates=20", "training.validate_every=40"),
+        *("training.learning_rate=5e-3", "training.tokens_per_batch=512", "training.dev_sentences=12"),
+    ],
+    "dictionary": [],
+}
+
+SEED = 7
+TRAIN = generated_bitext(400, "en", "zh", seed=1)
+DEV = generated_bitext(30, "en", "zh", seed=2)
+TEST = generated_bitext(24, "en", "zh", seed=3)
+SOURCES = [pair.source for pair in TEST]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A kind's tiny model: its recipe, the folder that `train` made, and the product loaded from there."""
+
+    kind: str
+    recipe: Recipe[Any, Any]
+    folder: Path
+    outcome: Outcome
+    translator: Translator
+
+
+def tiny_recipe(kind: str) -> Recipe[Any, Any]:
+    """The kind's own defaults with the row of TINY put in."""
+    return with_settings(recipe_class(kind)(), TINY[kind])
+
+
+def train(kind: str, folder: Path, stop: Callable[[], bool] = never) -> Outcome:
+    """Train the tiny model of a kind, always with the same data, seed and threads."""
+    return train_model(tiny_recipe(kind), TRAIN, DEV, folder, seed=SEED, threads=1, stop=stop)
+
+
+def trained(kind: str, folder: Path) -> Trained:
+    """Train into a new folder, and load from there."""
+    outcome = train(kind, folder)
+    return Trained(kind, tiny_recipe(kind), folder, outcome, load_model(folder))
+
+
+every_kind = pytest.mark.parametrize("model", list(KINDS), indirect=True)
+
+
+def kinds_that(*abilities: Ability) -> pytest.MarkDecorator:
+    """Run a test for each kind that has all these abilities."""
+    able = [kind for kind in KINDS if all(kind in kinds_with(ability) for ability in abilities)]
+    return pytest.mark.parametrize("model", able, indirect=True)
+
+
+def kinds_without(ability: Ability) -> pytest.MarkDecorator:
+    """Run a test for each kind that lacks an ability."""
+    return pytest.mark.parametrize("model", [kind for kind in KINDS if kind not in kinds_with(ability)], indirect=True)
+
+
+def after(times: int, then: Callable[[], bool]) -> Callable[[], bool]:
+    """A `stop` that says no so often, and then what `then` says."""
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > times and then()
+
+    return stop
+
+
+def wait_to_be_killed() -> bool:
+    """Tell the parent process that the time has come."""
+    print("here", flush=True)
+    signal.pause()
+    return False
+
+
+if __name__ == "__main__":  # for the test that kills a training process
+    kind, folder, times = sys.argv[1:]
+    train(kind, Path(folder), stop=after(int(times), wait_to_be_killed))

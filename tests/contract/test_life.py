@@ -1,0 +1,167 @@
+"""Is a model, of every kind, the same after saving, stopping, killing and training again?"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import dragoman
+from dragoman.contracts import DataKind, Interrupted, UserError
+from dragoman.corpus.bitext import ListBitext
+from dragoman.system.lifecycle import train_model
+from dragoman.system.settings import recipe_of_toml
+from dragoman.system.store import load_model, read_card, save_model
+from tests.contract import models
+from tests.contract.models import DEV, SOURCES, TRAIN, Trained, after, every_kind, tiny_recipe, train
+
+ROOT = Path(dragoman.__file__).parents[1]
+STAGES = (2, 33)  # how often `stop` says no before it says yes, run after run
+
+
+def texts_of(model: Trained) -> list[str]:
+    return [translation.text for translation in model.translator.translate(SOURCES)]
+
+
+# --- folders --------------------------------------------------------------------------------------
+
+
+@every_kind
+def test_the_folder_is_a_whole_model(model: Trained) -> None:
+    card = read_card(model.folder)
+    assert (card.kind, card.source_language, card.target_language) == (model.kind, "en", "zh")
+    names = {path.relative_to(model.folder).as_posix() for path in model.folder.rglob("*") if path.is_file()}
+    kept = {name for name in names if not name.startswith("work/")}
+    assert kept == {"model.json", *card.checksums, *card.records}
+    recipe = recipe_of_toml((model.folder / "recipe.toml").read_text(encoding="utf-8"), "recipe.toml")
+    assert recipe == model.recipe
+    assert json.loads((model.folder / "report.json").read_text(encoding="utf-8"))["kind"] == model.kind
+
+
+@every_kind
+def test_the_folder_holds_no_pickle(model: Trained) -> None:
+    """Neither a stream of Python's pickle (protocol 2 and later begin so) nor torch's archive of one."""
+    for path in model.folder.rglob("*"):
+        if path.is_file():
+            start = path.read_bytes()[:2]
+            assert start not in {bytes([0x80, protocol]) for protocol in range(2, 6)}, path
+            assert not zipfile.is_zipfile(path), path
+
+
+@every_kind
+def test_what_is_saved_again_translates_the_same(model: Trained, tmp_path: Path) -> None:
+    card = save_model(model.translator, model.recipe, tmp_path / "copy")
+    assert card.fingerprint == read_card(model.folder).fingerprint
+    again = load_model(tmp_path / "copy")
+    assert [translation.text for translation in again.translate(SOURCES)] == texts_of(model)
+
+
+@every_kind
+def test_loading_by_the_short_way(model: Trained) -> None:
+    assert dragoman.load(model.folder).translate(SOURCES[:1])[0].text == texts_of(model)[0]
+    assert dragoman.load(str(model.folder)).kind == model.kind
+
+
+@every_kind
+def test_translating_changes_nothing(model: Trained) -> None:
+    assert texts_of(model) == texts_of(model)
+    card = read_card(model.folder)
+    assert load_model(model.folder).translate(SOURCES)[0].text == texts_of(model)[0]
+    assert read_card(model.folder) == card
+
+
+@every_kind
+def test_damage_is_noticed(model: Trained, tmp_path: Path) -> None:
+    save_model(model.translator, model.recipe, tmp_path / "copy")
+    largest = max(read_card(tmp_path / "copy").checksums, key=lambda name: (tmp_path / "copy" / name).stat().st_size)
+    data = bytearray((tmp_path / "copy" / largest).read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "copy" / largest).write_bytes(data)
+    with pytest.raises(UserError, match="damaged"):
+        load_model(tmp_path / "copy")
+
+
+@every_kind
+def test_only_networks_load_torch(model: Trained) -> None:
+    code = (
+        "import sys, dragoman; model = dragoman.load(sys.argv[1]);"
+        "print(model.translate([sys.argv[2]])[0].text); print('torch' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(model.folder), SOURCES[0]]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=utf8())
+    text, torch_loaded = done.stdout.splitlines()
+    assert text == texts_of(model)[0]
+    network = type(model.translator).__module__.startswith("dragoman.neural")
+    assert torch_loaded == str(network)
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+@every_kind
+def test_the_same_command_says_that_it_is_done(model: Trained) -> None:
+    card = read_card(model.folder)
+    again = train(model.kind, model.folder)
+    assert again.already_finished
+    assert again.product is None
+    assert read_card(model.folder) == card
+
+
+@every_kind
+def test_stopped_and_resumed_it_equals_the_uninterrupted_and_so_does_a_second_run(
+    model: Trained, tmp_path: Path
+) -> None:
+    for times in STAGES:
+        try:
+            train(model.kind, tmp_path / "model", stop=after(times, lambda: True))
+        except Interrupted:
+            assert not (tmp_path / "model" / "model.json").exists()
+    train(model.kind, tmp_path / "model")
+    assert read_card(tmp_path / "model").fingerprint == read_card(model.folder).fingerprint
+
+
+@every_kind
+@pytest.mark.timeout(180)
+def test_killed_and_begun_again_it_equals_the_uninterrupted(model: Trained, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    times = 50 if model.recipe.limits else 2  # learners with a limit are asked after every step
+    command = [sys.executable, "-m", "tests.contract.models", model.kind, str(out), str(times)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "here\n"
+        os.kill(process.pid, signal.SIGKILL)
+    assert not (out / "model.json").exists()
+    train(model.kind, out)
+    assert read_card(out).fingerprint == read_card(model.folder).fingerprint
+
+
+@every_kind
+def test_other_data_is_refused_and_the_model_stays(model: Trained) -> None:
+    if model.recipe.data is not DataKind.BITEXT:
+        pytest.skip("trains on other data than pairs")
+    other = ListBitext(TRAIN.pairs[1:], "en", "zh")
+    before = texts_of(model)
+    with pytest.raises(UserError, match="train") as refused:
+        train_model(tiny_recipe(model.kind), other, DEV, model.folder, seed=models.SEED, threads=1)
+    assert "\n" not in str(refused.value)
+    assert [translation.text for translation in load_model(model.folder).translate(SOURCES)] == before
+
+
+@every_kind
+def test_training_without_a_dev_set_makes_a_model(model: Trained, tmp_path: Path) -> None:
+    if model.recipe.data is not DataKind.BITEXT:
+        pytest.skip("trains on other data than pairs")
+    few = ListBitext(TRAIN.pairs[:60], "en", "zh")
+    outcome = train_model(tiny_recipe(model.kind), few, None, tmp_path / "model", seed=1, threads=1)
+    assert outcome.product is not None
+    assert load_model(tmp_path / "model").translate(["apple"])[0].text.strip()
+
+
+def utf8() -> dict[str, str]:
+    return {**os.environ, "PYTHONIOENCODING": "utf-8"}
