@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from safetensors import safe_open
@@ -47,11 +48,20 @@ class Standing:
     best: list[Kept] = field(default_factory=list)
 
 
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A file to write aside; it reaches the disk and takes its name when the block is left without an error."""
+    aside = path.with_name(f".{path.name}.part")
+    yield aside
+    with aside.open("r+b") as file:
+        os.fsync(file.fileno())
+    os.replace(aside, path)
+
+
 def write_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:
     """A safetensors file, written aside and renamed."""
-    aside = path.with_name(f".{path.name}.part")
-    save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, aside)
-    os.replace(aside, path)
+    with whole(path) as aside:
+        save_file({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, aside)
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
@@ -63,6 +73,11 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 def weights_of(network: nn.Module) -> dict[str, Tensor]:
     """Each parameter once, under its first name (tied ones are not stored twice)."""
     return dict(network.named_parameters())
+
+
+def device_of(network: nn.Module) -> torch.device:
+    """Where the network's parameters are."""
+    return next(network.parameters()).device
 
 
 def load_weights(network: nn.Module, tensors: Mapping[str, Tensor]) -> None:
@@ -84,20 +99,14 @@ def save_state(folder: Path, standing: Standing, network: nn.Module, optimiser: 
         for key, value in optimiser.state.get(parameter, {}).items():
             tensors[f"optimiser/{key}/{name}"] = torch.as_tensor(value)
     tensors["random/cpu"] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        tensors["random/cuda"] = torch.cuda.get_rng_state()
+    device = device_of(network)
+    if device.type == "cuda":
+        tensors["random/cuda"] = torch.cuda.get_rng_state(device)
     name = f"state-{standing.updates}.safetensors"
     write_tensors(tensors, folder / name)
-    report: dict[str, Any] = {
-        **asdict(standing),
-        "epochs": standing.epoch,
-        "tensors": name,
-        "done": bool(standing.done),
-    }
-    report["reason"] = standing.done
-    aside = folder / f".{STATE}.part"
-    aside.write_text(json.dumps(report), encoding="utf-8")
-    os.replace(aside, folder / STATE)
+    report = {**asdict(standing), "epochs": standing.epoch, "tensors": name}
+    with whole(folder / STATE) as aside:
+        aside.write_text(json.dumps(report), encoding="utf-8")
     for old in folder.glob("state-*.safetensors"):
         if old.name != name:
             old.unlink()
@@ -114,15 +123,12 @@ def load_state(folder: Path, network: nn.Module, optimiser: torch.optim.Optimize
     for key, value in tensors.items():
         if key.startswith("optimiser/"):
             _, field_name, name = key.split("/", 2)
-            device = (
-                "cpu" if field_name == "step" and value.dim() == 0 and parameters[name].device.type == "cpu" else None
-            )
-            optimiser.state[parameters[name]][field_name] = value.to(device or parameters[name].device)
+            optimiser.state[parameters[name]][field_name] = value.to(parameters[name].device)
     torch.set_rng_state(tensors["random/cpu"])
-    if "random/cuda" in tensors and torch.cuda.is_available():
-        torch.cuda.set_rng_state(tensors["random/cuda"])
+    device = device_of(network)
+    if "random/cuda" in tensors and device.type == "cuda":
+        torch.cuda.set_rng_state(tensors["random/cuda"], device)
     known = {name: report[name] for name in asdict(Standing()) if name in report}
-    known["done"] = report["reason"]
     known["best"] = [Kept(*kept) for kept in known["best"]]
     return Standing(**known)
 

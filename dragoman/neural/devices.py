@@ -9,10 +9,10 @@ import torch
 from dragoman.contracts import UserError
 
 
-def pick(device: str = "auto", threads: int = 0) -> torch.device:
+def pick(device: str = "auto", threads: int = 0, *, deterministic: bool = False) -> torch.device:
     """The torch device for "auto", "cpu", "cuda", "cuda:1", "mps". threads: 0 leaves torch's choice.
 
-    On CUDA deterministic kernels are asked for, so that a seed means something there too.
+    deterministic: ask for kernels that give the same sums each time on CUDA, so that a seed means something there.
     """
     if threads:
         torch.set_num_threads(threads)
@@ -23,7 +23,7 @@ def pick(device: str = "auto", threads: int = 0) -> torch.device:
         torch.empty(0, device=chosen)
     except (RuntimeError, AssertionError, ValueError) as error:
         raise UserError(f"device {device!r} cannot be used here: {str(error).splitlines()[0]}") from None
-    if chosen.type == "cuda":
+    if deterministic and chosen.type == "cuda":
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True, warn_only=True)
     return chosen

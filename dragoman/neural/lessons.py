@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import torch
 
-from dragoman.contracts import Bitext, Progress, Request, SearchOptions, Work
+from dragoman.contracts import Bitext, Progress, Request, SearchOptions, SentencePair, Work
 from dragoman.evaluation.metrics import corpus_scores
 from dragoman.neural import batches, checkpoints, devices
-from dragoman.neural.recipes import SearchDefaults, TrainingOptions, TransformerRecipe
-from dragoman.neural.scoring import target_log_probabilities
+from dragoman.neural.recipes import TrainingOptions, TransformerRecipe
 from dragoman.neural.seq2seq import NeuralTranslator, StoredSearch, build_network
 from dragoman.neural.training import Learner, Lesson
 from dragoman.search.steps import rank
@@ -22,6 +20,7 @@ from dragoman.text.pipeline import Pipeline, fit_pipeline
 from dragoman.text.store import build_store
 
 ALPHAS = tuple(step / 10 for step in range(13))
+FEWEST_TO_FIT = 10
 COLLAPSED = 0.5  # share of dev outputs that are one and the same, or copies, from which a warning is due
 
 
@@ -29,13 +28,14 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
     """Fit the pieces (or take those of `work.start`), train the network, fit the search on dev.
 
     Leaves in work.folder: text/ (pieces), ids-* (the corpus as numbers), state.json and state-*.safetensors,
-    best-*.safetensors. Without dev the training has no look at anything but its own loss.
+    best-*.safetensors. Without dev nothing is chosen or fitted: the last weights are taken, alpha is 0.7.
     """
-    device = devices.pick(work.device, work.threads)
+    device = devices.pick(work.device, work.threads, deterministic=True)
     pipeline = pieces(recipe, train, work)
     store = build_store(train, pipeline, work.folder, recipe.text.max_pieces, work.report, threads=work.threads)
     if store.set_aside:
         work.report(Progress("reading", note=store.summary()))
+    pipeline = replace(pipeline, longest=store.usual_source_length)
     torch.manual_seed(work.seed)
     network = build_network(recipe.kind, recipe.model, pipeline).to(device)
     if work.start is not None:
@@ -47,10 +47,9 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
         recipe.search.max_ratio,
     )
     translator = NeuralTranslator(recipe.kind, [network], recipe.model, pipeline, search)
-    judge = Judge(
-        translator, dev_sample(dev, sentences_looked_at(recipe.training), work), recipe.training.tokens_per_batch
-    )
-    if work.start is not None:
+    sample = dev_sample(dev, sentences_looked_at(recipe.training), work)
+    judge = Judge(translator, sample) if sample else None
+    if judge and work.start is not None and not (work.folder / checkpoints.STATE).exists():
         figures, _ = judge()
         work.report(Progress("dev", 0, 0, figures, note="before training: " + shown(figures)))
     source, target = pipeline.source.pieces, pipeline.target.pieces
@@ -68,11 +67,14 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
         work,
     )
     figures = learner.learn()
+    if not judge:
+        return translator
     work.report(Progress("dev", learner.standing.updates, learner.total(), figures, note="chosen: " + shown(figures)))
-    alpha, note = fit_alpha(translator, judge, recipe.search, learner.share_of_time_for(beam=search.beam))
-    if note:
+    if recipe.search.alpha == "fit":
+        alpha, note = fit_alpha(translator, sample, learner.share_of_time_for(beam=search.beam))
         work.report(Progress("search", note=note))
-    return NeuralTranslator(recipe.kind, [network], recipe.model, pipeline, replace(search, alpha=alpha))
+        search = replace(search, alpha=alpha)
+    return NeuralTranslator(recipe.kind, [network], recipe.model, pipeline, search)
 
 
 def pieces(recipe: TransformerRecipe, train: Bitext, work: Work) -> Pipeline:
@@ -81,7 +83,13 @@ def pieces(recipe: TransformerRecipe, train: Bitext, work: Work) -> Pipeline:
     if (folder / "text.json").exists():
         return Pipeline.load(folder)
     if work.start is not None:
-        pipeline: Pipeline = work.start.pipeline
+        old: Pipeline = work.start.pipeline
+        pipeline = replace(
+            old,
+            source_language=train.source_language,
+            target_language=train.target_language,
+            longest=recipe.text.max_pieces,
+        )
     else:
         pipeline = fit_pipeline(train, recipe.text, threads=work.threads, seed=work.seed, report=work.report)
     pipeline.save(folder)
@@ -105,7 +113,8 @@ def dev_sample(dev: Bitext | None, most: int, work: Work) -> list[tuple[str, str
     step = max(1.0, len(dev) / most)
     wanted = {int(index * step) for index in range(min(most, len(dev)))}
     sample = [(pair.source, pair.target) for index, pair in enumerate(dev) if index in wanted]
-    kept.write_text(json.dumps(sample, ensure_ascii=False), encoding="utf-8")
+    with checkpoints.whole(kept) as aside:
+        aside.write_text(json.dumps(sample, ensure_ascii=False), encoding="utf-8")
     return sample
 
 
@@ -119,48 +128,20 @@ def shown(figures: dict[str, float]) -> str:
 
 @dataclass(frozen=True)
 class Judge:
-    """Looks at the dev set: loss (nats a piece), BLEU and chrF of greedy translations, and signs of collapse."""
+    """Looks at dev pairs: loss (nats a piece), BLEU and chrF of greedy translations, and signs of collapse."""
 
     translator: NeuralTranslator
     dev: Sequence[tuple[str, str]]
-    tokens_per_batch: int
 
     def __call__(self) -> tuple[dict[str, float], list[str]]:
-        if not self.dev:
-            return {"loss": 0.0, "bleu": 0.0, "chrf": 0.0}, []
-        sources = [source for source, _ in self.dev]
-        outputs = [
-            translation.text
-            for translation in self.translator.translate(
-                sources, SearchOptions(beam=1, batch_tokens=self.tokens_per_batch)
-            )
-        ]
-        scores = corpus_scores(
-            outputs, [[target for _, target in self.dev]], self.translator.target_language, with_ter=False
-        )
-        return {"loss": self.loss(), "bleu": scores.bleu.value, "chrf": scores.chrf.value}, collapse(sources, outputs)
-
-    @torch.inference_mode()
-    def loss(self) -> float:
-        pipeline = self.translator.pipeline
-        sources = pipeline.source.encode(source for source, _ in self.dev)
-        targets = pipeline.target.encode(target for _, target in self.dev)
-        order = sorted(range(len(sources)), key=lambda i: (len(targets[i]), len(sources[i])))
-        total, tokens = 0.0, 0
-        for start in range(0, len(order), 32):
-            chosen = order[start : start + 32]
-            batch = batches.collate(
-                [sources[i] for i in chosen],
-                [targets[i] for i in chosen],
-                pipeline.source.pieces,
-                pipeline.target.pieces,
-                self.translator.device,
-            )
-            log_probs_BT = target_log_probabilities(self.translator.networks, batch)
-            real_BT = batch.targets_BT != pipeline.target.pieces.padding
-            total -= float(log_probs_BT[real_BT].sum())
-            tokens += batch.target_tokens
-        return total / tokens
+        """The figures by name, and lines that must be said."""
+        sources, references = [source for source, _ in self.dev], [target for _, target in self.dev]
+        outputs = [each.text for each in self.translator.translate(sources, SearchOptions(beam=1))]
+        scores = corpus_scores(outputs, [references], self.translator.target_language, with_ter=False)
+        right = self.translator.score([SentencePair(source, target) for source, target in self.dev])
+        pieces = sum(len(score.token_log_probabilities) for score in right)
+        loss = -sum(score.log_probability for score in right) / pieces
+        return {"loss": loss, "bleu": scores.bleu.value, "chrf": scores.chrf.value}, collapse(sources, outputs)
 
 
 def collapse(sources: Sequence[str], outputs: Sequence[str]) -> list[str]:
@@ -179,32 +160,25 @@ def collapse(sources: Sequence[str], outputs: Sequence[str]) -> list[str]:
     return notes
 
 
-def fit_alpha(translator: NeuralTranslator, judge: Judge, search: SearchDefaults, share: float) -> tuple[float, str]:
-    """The length normalisation with the best dev BLEU, from one search.
+def fit_alpha(translator: NeuralTranslator, dev: Sequence[tuple[str, str]], share: float) -> tuple[float, str]:
+    """The length normalisation with the best dev BLEU, from one search, and what to say of it.
 
     Which hypotheses a search finishes does not depend on alpha, so its candidates are only ranked anew
-    for each value. Ties go to the value nearest 0.7. share: of the dev sample, as far as time allows.
+    for each value. Ties go to the value nearest 0.7. share: of the dev pairs, as far as time allows.
     """
-    if search.alpha != "fit":
-        return search.alpha, ""
-    if not judge.dev:
-        return 0.7, ""
-    form: Literal["power", "gnmt"] = search.length_form
-    options = translator.settle(SearchOptions())
-    segments = translator.segments([Request(source) for source, _ in judge.dev])
+    settled = translator.settle(SearchOptions())
+    segments = translator.segments([Request(source) for source, _ in dev])
     cut = {segment.request for segment in segments if segment.number}
     segments = [segment for segment in segments if segment.request not in cut]
     segments = segments[: math.ceil(share * len(segments))]
-    if len(segments) < 10:
-        return 0.7, ""
-    references = [[judge.dev[segment.request][1] for segment in segments]]
-    found = translator.search_all(segments, options)
-    decode: Callable[[Sequence[int]], str] = translator.pipeline.target.decode
-    best: tuple[float, float, float] = (-1.0, 0.0, 0.7)
+    if len(segments) < FEWEST_TO_FIT:
+        return settled.alpha, f"length normalisation alpha {settled.alpha:g}: too few dev pairs, or time, to fit it"
+    references = [[dev[segment.request][1] for segment in segments]]
+    found = translator.search_all(segments, settled)
+    best: tuple[float, float, float] = (-1.0, 0.0, settled.alpha)
     for alpha in ALPHAS:
-        outputs = [decode(rank(candidates, alpha, form)[0].pieces).strip() for candidates in found]
+        ranked = [rank(candidates, alpha, settled.length_form)[0] for candidates in found]
+        outputs = [translator.pipeline.target.decode(candidate.pieces).strip() for candidate in ranked]
         bleu = corpus_scores(outputs, references, translator.target_language, with_ter=False).bleu.value
         best = max(best, (round(bleu, 2), -abs(alpha - 0.7), alpha))
-    return best[
-        2
-    ], f"length normalisation alpha {best[2]:g} fitted on dev (BLEU {best[0]:.2f} with beam {options.beam})"
+    return best[2], f"length normalisation alpha {best[2]:g} fitted on dev (BLEU {best[0]:.2f}, beam {settled.beam})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -14,7 +14,7 @@ from dragoman.text.options import TextOptions
 if TYPE_CHECKING:
     from dragoman.neural.seq2seq import NeuralTranslator
 
-STRICT = ConfigDict(extra="forbid")
+STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -28,9 +28,9 @@ class TransformerOptions:
     decoder_layers: int = Field(default=3, ge=1, description="layers that write the target")
     norm: Literal["pre", "post"] = Field(default="pre", description="layer norm before or after each sublayer")
     activation: Literal["relu", "gelu"] = Field(default="relu", description="inside the feed-forward")
-    dropout: float = Field(default=0.1, ge=0, lt=1, description="on embeddings and on the output of each sublayer")
-    attention_dropout: float = Field(default=0.1, ge=0, lt=1, description="on attention weights")
-    inner_dropout: float = Field(default=0.1, ge=0, lt=1, description="inside the feed-forward")
+    dropout: float = Field(default=0.1, ge=0, le=0.99, description="on embeddings and on the output of each sublayer")
+    attention_dropout: float = Field(default=0.1, ge=0, le=0.99, description="on attention weights")
+    inner_dropout: float = Field(default=0.1, ge=0, le=0.99, description="inside the feed-forward")
     tied: bool = Field(default=True, description="the output matrix is the target embedding")
 
     def __post_init__(self) -> None:
@@ -78,11 +78,13 @@ class SearchDefaults:
     """What `translate` does when nothing else is asked for."""
 
     beam: int = Field(default=5, ge=1, description="hypotheses kept; 1 = greedy")
-    alpha: float | Literal["fit"] = Field(
+    alpha: Annotated[float, Field(ge=0, le=10)] | Literal["fit"] = Field(
         default="fit", description='length normalisation; "fit" chooses 0 to 1.2 on dev'
     )
     length_form: Literal["power", "gnmt"] = Field(default="power", description="T^alpha or ((5 + T) / 6)^alpha")
-    max_ratio: float = Field(default=2.0, gt=0, description="output pieces at most max_ratio * source pieces + 10")
+    max_ratio: float = Field(
+        default=2.0, gt=0, le=1000, description="output pieces at most this times the source's, + 10"
+    )
 
 
 @dataclass(frozen=True, config=STRICT)

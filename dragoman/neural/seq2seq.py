@@ -41,6 +41,7 @@ from dragoman.text.words import word_spans
 
 NETWORKS = {"transformer": ("dragoman.neural.transformer:Transformer", "dragoman.neural.recipes:TransformerOptions")}
 BATCH_TOKENS = 1024
+BOUNDS = (("n_best", 1, 1000), ("beam", 1, 1000), ("alpha", 0, 10), ("max_ratio", 0.01, 1000), ("batch_tokens", 1, 1e9))
 
 
 @dataclass(frozen=True)
@@ -116,11 +117,12 @@ class NeuralTranslator:
     def translate(
         self, requests: Sequence[str | Request], options: SearchOptions = SearchOptions()
     ) -> list[Translation]:
-        """One translation a request, in order. Blank in, blank out; white space around a text is kept.
+        """One translation a request, in order. Blank in, blank out; white space around a text is kept,
+        unless a prefix says how the translation begins.
 
         A text longer than what was trained on is cut at sentence ends (else at clauses, white space,
         anywhere), translated in parts, and joined with its own white space; its pieces then hold an end
-        piece between the parts, and its scores are sums over them.
+        piece between the parts, its scores are sums over them, and it has no attention.
         """
         asked = [Request(request) if isinstance(request, str) else request for request in requests]
         refuse_unable(self.kind, self.abilities, asked, options)
@@ -136,8 +138,9 @@ class NeuralTranslator:
         """Stored values for what was left open; UserError for what does not go together."""
         asked = {name: value for name, value in asdict(options).items() if value is not None}
         settled = Settled(**{**asdict(self.search), **asked, "sampling": options.sampling})
-        if settled.n_best < 1 or settled.beam < 1:
-            raise UserError("beam and n-best are at least 1")
+        for name, least, most in BOUNDS:
+            if not least <= getattr(settled, name) <= most:  # NaN is not
+                raise UserError(f"{name} is a number from {least:g} to {most:g}, not {getattr(settled, name)!r}")
         if settled.sampling is None and settled.n_best > settled.beam:
             raise UserError(f"n-best {settled.n_best} is above the beam of {settled.beam}: raise --beam too")
         return settled
@@ -148,13 +151,22 @@ class NeuralTranslator:
         for index, (request, core, pieces) in enumerate(
             zip(requests, cores, self.pipeline.source.encode(cores), strict=True)
         ):
-            prefix = self.pipeline.target.encode([request.prefix])[0] if request.prefix else []
+            prefix = self.prefix_pieces(request.prefix)
             parts = [Part(core, "")] if self.fits(core, pieces) else cut_long(core, self.fits)
             encoded = [pieces] if len(parts) == 1 else self.pipeline.source.encode(part.text for part in parts)
             for number, (part, part_pieces) in enumerate(zip(parts, encoded, strict=True)):
                 if part.text:
                     segments.append(Segment(index, number, part, part_pieces, [] if number else prefix))
         return segments
+
+    def prefix_pieces(self, prefix: str) -> list[int]:
+        """UserError for a prefix that cannot come out as it is."""
+        if "\n" in prefix or "\r" in prefix:
+            raise UserError(f"the prefix {prefix!r} has a line end in it")
+        pieces = self.pipeline.target.encode([prefix])[0] if prefix else []
+        if self.pipeline.target.pieces.unknown in pieces:
+            raise UserError(f"the prefix {prefix!r} has words or signs that this model does not know")
+        return pieces
 
     def fits(self, text: str, pieces: Sequence[int] | None = None) -> bool:
         """Is this one line, no longer than what the model was often enough trained on?"""
@@ -203,6 +215,7 @@ class NeuralTranslator:
                 rules=self.rules,
                 prefixes=prefixes,
                 keys_B=keys,
+                attention=settled.attention,
             )
         return beam_search(
             scorer,
@@ -224,7 +237,7 @@ class NeuralTranslator:
         """Hypothesis k of a text is made of hypothesis k of each part, or the last one a part has."""
         spans = word_spans(request.text)
         if not parts:
-            return Translation(request.text, spans, (Hypothesis(""),))
+            return Translation(request.text, spans, (Hypothesis(request.text),))
         depth = max(len(candidates) for _, candidates in parts)
         hypotheses: dict[str, Hypothesis] = {}
         for place in range(depth):
@@ -303,6 +316,8 @@ class NeuralTranslator:
             return [(source, self.pipeline.target.encode([one_line(pair.target.strip())])[0])]
         text, hypothesis = pair
         segments = self.segments([Request(text)])
+        if not segments and not hypothesis.pieces:
+            return []
         targets: list[list[int]] = [[]]
         for piece in hypothesis.pieces:
             if piece == self.pipeline.target.pieces.end:

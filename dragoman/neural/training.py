@@ -29,12 +29,12 @@ WINDOW = 50
 @dataclass(frozen=True)
 class Lesson:
     """plan(epoch): the epoch's batches in order, cheap; read: the tensors of some of them; padding: of the
-    targets; judge: dev figures by name ("loss", "chrf", "bleu", ...) and lines that must be said."""
+    targets; judge: dev figures by name ("loss", "chrf", "bleu", ...) and lines that must be said; None without dev."""
 
     plan: Callable[[int], Sequence[Any]]
     read: Callable[[Sequence[Any]], Iterable[Batch]]
     padding: int
-    judge: Callable[[], tuple[dict[str, float], list[str]]]
+    judge: Callable[[], tuple[dict[str, float], list[str]]] | None
 
 
 def rate(position: float, length: int, options: TrainingOptions) -> float:
@@ -75,7 +75,7 @@ class Clock:
 class Window(NamedTuple):
     """What the last updates were like."""
 
-    time: float
+    seconds: float
     tokens: int
     loss: float
     norm: float
@@ -102,7 +102,7 @@ class Learner:
         self.standing = checkpoints.load_state(work.folder, network, self.optimiser) or Standing()
         self.length = self.schedule_length()
         self.clock = Clock(options, self.length, work.began, self.standing.seconds)
-        if self.standing.done and self.standing.under != self.limits:
+        if self.standing.updates and self.standing.under != self.limits:
             self.standing.done, self.standing.looks = "", 0
             self.standing.position = self.clock.position(self.standing.updates, self.standing.look_seconds)
         self.last_saved = time.monotonic()
@@ -142,6 +142,7 @@ class Learner:
 
     def update(self, batches: list[Batch]) -> None:
         """One step of the optimiser on the sum of the losses over all target pieces, divided by their number."""
+        began = time.monotonic()
         self.network.train()
         tokens = sum(batch.target_tokens for batch in batches)
         learning_rate = rate(self.standing.position, self.length, self.options)
@@ -160,14 +161,14 @@ class Learner:
                 f"command with --restart and a learning_rate below {self.options.learning_rate:g} may help"
             )
         self.optimiser.step()
-        self.window = [*self.window[1 - WINDOW :], Window(time.monotonic(), tokens, likelihood, norm)]
+        self.window = [*self.window[1 - WINDOW :], Window(time.monotonic() - began, tokens, likelihood, norm)]
 
     def after_update(self, before: float) -> None:
         """Look at the dev set, save, end: whatever is due at this point of the schedule."""
         standing, every = self.standing, self.options.validate_every
         ended = standing.position >= self.length
         crossed = math.floor(standing.position / every) > math.floor(before / every)
-        if crossed or ended:
+        if self.lesson.judge and (crossed or ended):
             self.look()
         if ended:
             self.end("time" if self.options.time_budget else "schedule")
@@ -193,11 +194,10 @@ class Learner:
             checkpoints.write_tensors(
                 checkpoints.weights_of(self.network), checkpoints.checkpoint(self.work.folder, standing.updates)
             )
-        self.window = []
 
     def judge(self) -> dict[str, float]:
         self.network.eval()
-        figures, notes = self.lesson.judge()
+        figures, notes = self.lesson.judge() if self.lesson.judge else ({}, [])
         self.work.report(Progress("dev", self.standing.updates, self.total(), figures))
         for note in notes:
             self.work.report(Progress("training", self.standing.updates, self.total(), note=note))
@@ -208,16 +208,14 @@ class Learner:
         return -figures["loss"] if self.options.select == "loss" else figures[self.options.select]
 
     def end(self, reason: str) -> None:
-        self.standing.done, self.standing.under = reason, self.limits
-        if self.standing.looked != self.standing.updates:
+        self.standing.done = reason
+        if self.lesson.judge and self.standing.looked != self.standing.updates:
             self.look()
         self.save()
 
     def save(self) -> None:
-        before = self.standing.seconds
-        self.standing.seconds = self.clock.seconds()
+        self.standing.seconds, self.standing.under = self.clock.seconds(), self.limits
         checkpoints.save_state(self.work.folder, self.standing, self.network, self.optimiser)
-        self.standing.seconds = before
         kept = {checkpoints.checkpoint(self.work.folder, each.updates).name for each in self.standing.best}
         for old in self.work.folder.glob("best-*.safetensors"):
             if old.name not in kept:
@@ -225,10 +223,11 @@ class Learner:
         self.last_saved = time.monotonic()
 
     def settle(self) -> dict[str, float]:
-        """The average of the best checkpoints, or the best one where the average is no better on dev."""
+        """The average of the best checkpoints, or the best one where the average is no better on dev; without a
+        dev set the last weights."""
         best = self.standing.best
         if not best:
-            return self.judge()
+            return self.judge() if self.lesson.judge else {}
         figures, chosen = best[0].figures, best[:1]
         if len(best) > 1:
             self.wear(best)
@@ -250,7 +249,7 @@ class Learner:
         return 1.0 if not self.options.time_budget or cost <= left else max(0.0, left / cost)
 
     def progress(self) -> Progress:
-        """Figures over the last updates since a look; losses and norms as means, time as an estimate."""
+        """Figures over the last updates: means, and the time left as an estimate."""
         standing, seconds, window = self.standing, self.clock.seconds(), self.window
         values = {
             "epoch": float(standing.epoch + 1),
@@ -261,8 +260,7 @@ class Learner:
             values["loss"] = sum(each.loss for each in window) / sum(each.tokens for each in window)
             values["gradient_norm"] = sum(each.norm for each in window) / len(window)
             values["clipped"] = sum(each.norm > self.options.clip > 0 for each in window) / len(window)
-        if len(window) > 1:
-            values["tokens_per_second"] = sum(each.tokens for each in window[1:]) / (window[-1].time - window[0].time)
+            values["tokens_per_second"] = sum(each.tokens for each in window) / sum(each.seconds for each in window)
         if standing.best:
             values[f"best_{self.options.select}"] = abs(standing.best[0].figure)
         if self.options.time_budget:

@@ -244,7 +244,7 @@ def _learn(
         "device": work.device,
         "threads": work.threads,
         "seconds": round(time.monotonic() - work.began, 1),
-        "done": {name: _short(state[name]) for name in ("updates", "epochs", "seconds", "reason") if name in state},
+        "done": {name: _short(state[name]) for name in ("updates", "epochs", "seconds", "done") if name in state},
         "dev_figures": {name: _short(value) for name, value in last_dev_figures(rows).items()},
         "python": platform.python_version(),
         "model": dict(product.describe()),

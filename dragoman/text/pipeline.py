@@ -27,16 +27,14 @@ _CLASSES: dict[str, type[SubwordSegmenter] | type[WordSegmenter] | type[Characte
     "characters": CharacterSegmenter,
 }
 _CARD = "text.json"
-_MEASURED = 50_000  # source texts that are cut into pieces to see how long they are
-_USUAL = 0.999
 
 
 @dataclass(frozen=True)
 class Pipeline:
     """The segmenters of both sides, one and the same where `joint`.
 
-    longest: source pieces that a model has often enough been trained on: 999 of 1,000 training
-    texts have no more. A longer text is better split first (`sentences.cut_long`).
+    longest: source pieces that a model has often enough been trained on, see `PairStore.usual_source_length`;
+    max_pieces until then. A longer text is better split first (`sentences.cut_long`).
     """
 
     source: AnySegmenter
@@ -133,8 +131,9 @@ def fit_pipeline(
     else:
         source = fit(sources, f"{bitext.source_language}: ")
         target = fit(targets, f"{bitext.target_language}: ")
-    longest = min(_usual_length(source, sources(), max(threads, 1)), options.max_pieces)
-    return Pipeline(source, target, options.joint, bitext.source_language, bitext.target_language, longest)
+    return Pipeline(
+        source, target, options.joint, bitext.source_language, bitext.target_language, longest=options.max_pieces
+    )
 
 
 def _fit(texts: Texts, options: TextOptions, threads: int, seed: int) -> tuple[AnySegmenter, list[str]]:
@@ -144,13 +143,6 @@ def _fit(texts: Texts, options: TextOptions, threads: int, seed: int) -> tuple[A
     if units == "characters":
         return fit_characters(texts, options.pieces, seed=seed)
     return fit_subwords(texts, options.pieces, units, threads=threads, seed=seed, coverage=options.coverage)
-
-
-def _usual_length(segmenter: AnySegmenter, texts: Iterator[str], threads: int) -> int:
-    """The pieces that 999 of 1,000 of the first texts stay within."""
-    sample = [one_line(text) for text in islice(texts, _MEASURED)]
-    lengths = sorted(len(ids) for ids in segmenter.encode(sample, threads))
-    return lengths[min(int(_USUAL * len(lengths)), len(lengths) - 1)]
 
 
 def _class_name(segmenter: AnySegmenter) -> str:

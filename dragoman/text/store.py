@@ -78,6 +78,11 @@ class PairStore:
         """Target pieces of every pair."""
         return self.sides[1].lengths
 
+    @property
+    def usual_source_length(self) -> int:
+        """The source pieces that 999 of 1,000 pairs stay within: one outlier is no training."""
+        return int(np.quantile(self.source_lengths, 0.999, method="higher"))
+
     def summary(self) -> str:
         """One line for people: "11 of 12 pairs kept: 1 too long"."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.set_aside.most_common())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import torch
@@ -17,7 +18,7 @@ OPTIONS = TransformerOptions(width=32, inner=64, heads=2, encoder_layers=1, deco
 
 @cache
 def small_pipeline() -> Pipeline:
-    return fit_pipeline(generated_bitext(120, "en", "de"), TextOptions(pieces=500))
+    return replace(fit_pipeline(generated_bitext(120, "en", "de"), TextOptions(pieces=500)), longest=30)
 
 
 def small_translator(seed: int = 1) -> NeuralTranslator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 import torch
 
 from dragoman.contracts import Interrupted, Progress, UserError, Work
-from dragoman.neural.checkpoints import weights_of
+from dragoman.neural.checkpoints import read_tensors, weights_of
 from dragoman.neural.lessons import collapse, train_translator
 from dragoman.neural.recipes import SearchDefaults, TrainingOptions, TransformerOptions, TransformerRecipe
 from dragoman.text.options import TextOptions
@@ -24,7 +25,13 @@ RECIPE = TransformerRecipe(
     text=TextOptions(pieces=400),
     model=TransformerOptions(width=16, inner=32, heads=2, encoder_layers=1, decoder_layers=1),
     training=TrainingOptions(
-        max_updates=24, validate_every=8, warmup_updates=4, tokens_per_batch=256, dev_sentences=12, average=2
+        max_updates=24,
+        validate_every=8,
+        warmup_updates=4,
+        tokens_per_batch=256,
+        accumulate=2,
+        dev_sentences=12,
+        average=2,
     ),
     search=SearchDefaults(beam=2),
 )
@@ -102,6 +109,32 @@ def test_accumulated_batches_make_the_same_update_as_one_large_batch(tmp_path: P
         made.append(weights_of(translator.networks[0]))
     for name in made[0]:
         torch.testing.assert_close(made[0][name], made[1][name], atol=2e-4, rtol=1e-3)
+
+
+def test_without_dev_the_last_weights_are_taken_and_patience_does_not_count(tmp_path: Path) -> None:
+    recipe = replace(RECIPE, training=replace(RECIPE.training, max_updates=12, validate_every=2, patience=1))
+    phases: list[str] = []
+    work = Work(tmp_path, threads=1, report=lambda progress: phases.append(progress.phase))
+    translator = train_translator(recipe, TRAIN, None, work)
+    assert json.loads((tmp_path / "state.json").read_text())["updates"] == 12
+    assert "dev" not in phases
+    state = read_tensors(tmp_path / "state-12.safetensors")
+    for name, weight in weights_of(translator.networks[0]).items():
+        assert torch.equal(weight, state[f"weights/{name}"])
+
+
+def test_going_on_from_a_model_keeps_its_pieces_and_takes_the_languages_of_the_data(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    start = train_translator(RECIPE, TRAIN, DEV, Work(tmp_path / "a", threads=1))
+    english_chinese = generated_bitext(40, "en", "zh")
+    (tmp_path / "b").mkdir()
+    made = train_translator(RECIPE, english_chinese, None, Work(tmp_path / "b", threads=1, start=start))
+    assert (made.source_language, made.target_language) == ("en", "zh")
+    assert made.pipeline.source.pieces == start.pipeline.source.pieces
+    other = replace(RECIPE, model=replace(RECIPE.model, width=32))
+    (tmp_path / "c").mkdir()
+    with pytest.raises(UserError, match=r"weights do not fit the network: .* has shape"):
+        train_translator(other, TRAIN, DEV, Work(tmp_path / "c", threads=1, start=start))
 
 
 def test_divergence_is_an_error_with_advice(tmp_path: Path) -> None:

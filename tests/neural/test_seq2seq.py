@@ -75,6 +75,37 @@ def test_a_prefix_is_how_the_translation_begins() -> None:
         translator.translate([Request("lamp", terms=(("lamp", "Lampe"),))])
 
 
+def test_a_prefix_that_cannot_come_out_is_refused() -> None:
+    with pytest.raises(UserError, match="has a line end in it"):
+        small_translator().translate([Request("The old lamp.", prefix="a\nb")])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        SearchOptions(alpha=float("nan")),
+        SearchOptions(alpha=1e9),
+        SearchOptions(alpha=-1.0),
+        SearchOptions(max_ratio=float("inf")),
+        SearchOptions(max_ratio=1e12),
+        SearchOptions(beam=0),
+        SearchOptions(n_best=-1),
+        SearchOptions(batch_tokens=0),
+    ],
+)
+def test_options_out_of_bounds_are_refused(options: SearchOptions) -> None:
+    with pytest.raises(UserError, match="is a number from"):
+        small_translator().translate(["The old lamp."], options)
+    with pytest.raises(UserError, match="is a number from"):
+        small_translator().score([SentencePair("The old lamp.", "die Lampe")], options)
+
+
+def test_a_blank_text_and_its_own_hypothesis_have_an_empty_score() -> None:
+    translator = small_translator()
+    hypothesis = translator.translate([" "])[0].hypotheses[0]
+    assert translator.score([(" ", hypothesis)])[0].token_log_probabilities == ()
+
+
 def test_samples_depend_on_seed_and_text_alone() -> None:
     translator = small_translator()
     sources = ["The nurse lost 12 bottles.", "The doctor saw two lamps."]
@@ -105,6 +136,8 @@ def test_attention_comes_out_a_row_a_piece() -> None:
     sources = len(translator.pipeline.source.encode(["The old lamp."])[0]) + 1
     assert hypothesis.attention.shape == (len(hypothesis.pieces), sources)
     assert hypothesis.attention.sum(1) == pytest.approx(1, abs=1e-4)
+    drawn = translator.translate(["The old lamp."], SearchOptions(attention=True, sampling=Sampling()))[0]
+    assert drawn.hypotheses[0].attention.shape == (len(drawn.hypotheses[0].pieces), sources)
 
 
 def test_saved_and_loaded_it_is_the_same(tmp_path: Path) -> None:

@@ -56,14 +56,6 @@ def test_notes_are_reported_with_the_language() -> None:
     assert {progress.phase for progress in seen} == {"vocabulary"}
 
 
-def test_the_longest_is_what_nearly_all_stay_within() -> None:
-    words = TextOptions(units="words", pieces=400)
-    pairs = [("a b c", "x")] * 1999 + [("a " * 30 + "a", "x")]
-    assert fit_pipeline(TinyBitext(pairs), words).longest == 3
-    assert fit_pipeline(TinyBitext(pairs[-2:]), words).longest == 31
-    assert fit_pipeline(TinyBitext(pairs[-2:]), replace(words, max_pieces=8)).longest == 8
-
-
 def test_options_have_bounds_and_descriptions() -> None:
     with pytest.raises(ValidationError):
         TextOptions(pieces=10)

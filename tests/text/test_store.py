@@ -131,3 +131,11 @@ def test_memory_does_not_grow_with_the_corpus(tmp_path: Path, monkeypatch: pytes
 
     peak(100)
     assert peak(2000) < 1.2 * peak(400)
+
+
+def test_the_usual_length_is_what_nearly_all_stay_within(tmp_path: Path) -> None:
+    words = TextOptions(units="words", pieces=400)
+    pairs = [("a b c", "x")] * 1999 + [("a " * 30 + "a", "x")]
+    for kept, expected in ((pairs, 3), (pairs[-2:], 31)):
+        pipeline = fit_pipeline(TinyBitext(kept), words)
+        assert build_store(TinyBitext(kept), pipeline, tmp_path, 256).usual_source_length == expected
