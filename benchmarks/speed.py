@@ -45,7 +45,7 @@ def main(budget: float) -> None:
     print(f"start of the command         {start_up():8.2f} s", flush=True)
     pairs = generated_pairs(PAIRS, "en", "de")
     train, dev = (ListBitext(part, "en", "de") for part in (pairs[DECODED:], pairs[:DECODED]))
-    recipe = recipe_from("transformer-small", [f"time_budget={budget:g}", *SETTINGS])
+    recipe = recipe_from("transformer-small", [f"time_budget={budget:g}s", *SETTINGS])
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "model"
         translator = train_model(recipe, train, dev, out).product

@@ -167,7 +167,6 @@ class Flag(StrEnum):
     EMPTY = "empty output"
     REPEATS = "repeats itself"
     COPY = "copy of the source"
-    INPUT_CUT = "input cut"
     UNTRANSLATED = "unknown words copied"
 
 

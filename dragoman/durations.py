@@ -14,12 +14,12 @@ _PARTS = re.compile(r"(?:(\d+(?:\.\d+)?)d)?(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)
 
 
 def parse_duration(value: object) -> float:
-    """Seconds: a number is taken as seconds; text as "2d", "1h30m", "20m", "90s", "0.5h" or "90".
+    """Seconds: a number is taken as seconds; text as "2d", "1h30m", "20m", "90s" or "0.5h".
 
     >>> parse_duration("1h30m")
     5400.0
 
-    ValueError for anything else: negative, not finite, an unknown unit, units out of order.
+    ValueError for anything else: a text without a unit, negative, not finite, an unknown unit, units out of order.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ValueError("not a duration like 90s, 20m or 1h30m")
@@ -47,8 +47,10 @@ def format_duration(seconds: float) -> str:
 
 def _seconds_of_text(text: str) -> float:
     text = text.strip().lower()
-    if re.fullmatch(r"\d+(\.\d+)?", text):
-        return float(text)
+    if re.fullmatch(r"\d+(\.\d+)?", text) and float(text):
+        raise ValueError(f"{text} what? {text}s, {text}m or {text}h")
+    if re.fullmatch(r"0+(\.0+)?", text):
+        return 0.0
     found = _PARTS.fullmatch(text)
     if not text or found is None:
         raise ValueError(f"{text!r} is not a duration like 90s, 20m or 1h30m")

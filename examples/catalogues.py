@@ -5,7 +5,6 @@ Packages are fetched by pip without their dependencies into a folder of their ow
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import sys
@@ -21,9 +20,8 @@ LANGUAGE_PACKS = {
     "es": "jupyterlab-language-pack-es-ES==4.5.post3",
 }
 FOLDERS = {"zh": ("zh_CN", "zh_Hans"), "fr": ("fr", "fr_FR"), "de": ("de", "de_DE"), "es": ("es", "es_ES")}
-ENGLISH_IN_COMMENT = re.compile(r'Default: "(.+)"', re.DOTALL)  # where the msgid is a key, as in Plone
-
-KEPT = ("msgctxt", "msgid", "msgid_plural", "msgstr", "msgstr_plural", "flags", "obsolete")
+# The comment too: where the msgid is a key, as in Plone, it holds the English, and the reader takes it from there.
+KEPT = ("msgctxt", "msgid", "msgid_plural", "msgstr", "msgstr_plural", "comment", "flags", "obsolete")
 
 
 def packages_for(language: str) -> list[str]:
@@ -60,13 +58,11 @@ def collect(language: str, packages: Path, folder: Path) -> int:
 
 
 def _translated(path: Path) -> polib.POFile:
-    """A catalogue with English ids, without what was left in English."""
+    """A catalogue without what was left in English."""
     found = polib.pofile(str(path)) if path.suffix == ".po" else polib.mofile(str(path))
     catalogue = polib.POFile()
     catalogue.metadata = found.metadata
     for entry in found:
-        if english := ENGLISH_IN_COMMENT.search(entry.comment or ""):
-            entry.msgid = english[1].replace("\n", " ").replace('\\"', '"')
         if entry.msgid != entry.msgstr:
             catalogue.append(polib.POEntry(**{name: getattr(entry, name) for name in KEPT}))
     return catalogue

@@ -19,7 +19,8 @@ from tests.generated import generated_pairs
 DRAGOMAN = Path(sys.executable).with_name("dragoman")
 PAIRS = generated_pairs(1200, "en", "zh", seed=5)
 EN_ZH = ("--source", "en", "--target", "zh")
-TINY = ("--set", "max_updates=120", "--set", "validate_every=40", "--set", "width=64", "--set", "inner=128")
+# The first state is saved at update 50; an interrupt then comes long before the last update.
+TINY = ("--set", "max_updates=250", "--set", "validate_every=50", "--set", "width=64", "--set", "inner=128")
 
 
 @pytest.fixture(scope="module")
@@ -92,8 +93,7 @@ def test_the_same_command_again_says_that_all_is_done(folder: Path) -> None:
 
 def test_other_settings_are_refused(folder: Path) -> None:
     run = dragoman(folder, *train("--seed", "2"), code=2)
-    assert "seed 1 -> 2" in run.stderr
-    assert len(run.stderr.strip().splitlines()[-1:]) == 1
+    assert "seed 1 -> 2" in run.stderr.splitlines()[-1]
     assert "Traceback" not in run.stderr
 
 

@@ -7,7 +7,19 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from dragoman.cli.loading import Ensemble, loaded
-from dragoman.cli.options import Device, File, Files, Json, OnBadLine, Quiet, SearchFlags, Source, Target, Threads
+from dragoman.cli.options import (
+    Device,
+    File,
+    Files,
+    Json,
+    OnBadLine,
+    Quiet,
+    SearchFlags,
+    Source,
+    Target,
+    Threads,
+    refuse_given,
+)
 from dragoman.cli.reading import every_record, lines_beside, opened
 from dragoman.cli.screen import screen
 from dragoman.contracts import UserError
@@ -62,7 +74,10 @@ def evaluate(
         raise UserError("evaluate: give one of a system (a model folder, copy, memory:FILE) and --hypotheses FILE")
     if as_json and explain is not None:
         raise UserError("--explain is for reading, --json for programs: give one of them")
-    judged = None
+    if hypotheses is not None:
+        given = {"--with": with_, "--device": device != "auto", "--threads": threads, **search.given()}
+        refuse_given("--hypotheses are judged as they are", given)
+    options, judged = search.options(), None
     if system is not None:
         judged = loaded(system, with_, device, threads, source, target)
         source, target = judged.source_language or source, judged.target_language or target
@@ -71,7 +86,7 @@ def evaluate(
     streams = [lines_beside(file, bitext, on_bad_line) for file in reference or ()]
     with screen(quiet) as report:
         if judged is not None:
-            evaluation = measure.evaluate(judged, bitext, streams, search.options(), report=report)
+            evaluation = measure.evaluate(judged, bitext, streams, options, report=report)
         else:
             translations = lines_beside(str(hypotheses), bitext, on_bad_line)
             evaluation = measure.judge(translations, bitext, streams, bitext.target_language)
@@ -86,7 +101,7 @@ def evaluate(
     print("\n".join(evaluation_lines(evaluation)))
     if place is not None:
         pair = next(islice(bitext, place, None))
-        references = [pair.target, *(stream[place] for stream in streams)]
+        references = [pair.target, *(stream[place] for stream in streams if stream[place].strip())]
         print("\n".join(["", *explained_lines(evaluation.hypotheses[place], pair, references, bitext.target_language)]))
 
 

@@ -42,11 +42,9 @@ def card_lines(folder: Path, names: Collection[str] = ()) -> list[str]:
 
 
 def _facts(folder: Path) -> dict[str, object]:
-    from dragoman.system.store import read_card
+    from dragoman.system.store import read_card, read_report
 
     card = read_card(folder)
-    report = folder / "report.json"
-    found = json.loads(report.read_text(encoding="utf-8")) if report.exists() else {}
     return {
         "folder": str(folder),
         "kind": card.kind,
@@ -55,7 +53,7 @@ def _facts(folder: Path) -> dict[str, object]:
         "dragoman": card.dragoman,
         "fingerprint": card.fingerprint,
         "size": f"{sum(path.stat().st_size for path in _files(folder)) / 1e6:,.1f} MB",
-        **found,
+        **read_report(folder),
     }
 
 

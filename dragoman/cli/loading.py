@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -33,15 +33,18 @@ def loaded(
     source: str | None = None,
     target: str | None = None,
 ) -> System:
-    """A model folder, an ensemble of several, or a baseline by its name. UserError where there is none."""
-    if threads > 0:
-        os.environ["OMP_NUM_THREADS"] = str(threads)  # read when the libraries load, which is now
+    """A model folder, an ensemble of several, or a baseline by its name.
+
+    UserError where there is none, and where a model translates between other languages than those given.
+    """
+    use_threads(threads)
     from dragoman.system.baselines import resolve_system
 
     system = resolve_system(name, source, target, device)
+    _check_languages(name, system, source, target)
     if not others:
         return system
-    require(system, Ability.ENSEMBLE, "--with")
+    require(system.kind, system.abilities, Ability.ENSEMBLE, "--with")
     members: list[Any] = [resolve_system(other, source, target, device) for other in others]
     for other, member in zip(others, members, strict=True):
         if member.kind != system.kind:
@@ -51,9 +54,24 @@ def loaded(
     return together
 
 
-def require(system: System, ability: Ability, option: str = "") -> None:
+def use_threads(threads: int) -> None:
+    """Have the libraries take so many threads; 0 leaves it to them. They read it when they are first loaded."""
+    if threads:
+        os.environ["OMP_NUM_THREADS"] = str(threads)
+
+
+def _check_languages(name: str, system: System, source: str | None, target: str | None) -> None:
+    from dragoman.corpus.languages import same_language
+
+    for option, given, own in (("source", source, system.source_language), ("target", target, system.target_language)):
+        if given and own and not same_language(given, own):
+            languages = f"{system.source_language}-{system.target_language}"
+            raise UserError(f"{name}: translates {languages}; --{option} {given} is another language")
+
+
+def require(kind: str, abilities: Collection[Ability], ability: Ability, option: str = "") -> None:
     """UserError that names the kinds which can, where this one cannot."""
-    if ability not in system.abilities:
+    if ability not in abilities:
         from dragoman.system.stream import kinds_with
 
-        raise UserError(inability(system.kind, ability, kinds_with(ability), option))
+        raise UserError(inability(kind, ability, kinds_with(ability), option))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter, Token
+from cyclopts.validators import Number
 
 from dragoman.contracts import Sampling, SearchOptions, UserError
 
@@ -41,14 +43,16 @@ OnBadLine = Annotated[
     Parameter(help="What to do about a line that is no text (not UTF-8, NUL): end, or set it aside and count it."),
 ]
 Device = Annotated[str, Parameter(help="Where to compute: cpu, cuda, cuda:1, ...")]
-Threads = Annotated[int, Parameter(help="Processor cores to use; 0 is all of them.")]
+Threads = Annotated[int, Parameter(validator=Number(gte=0, lte=1024), help="Processor cores to use; 0 is all of them.")]
+Seed = Annotated[int | None, Parameter(validator=Number(gte=0, lt=2**64))]
+NBest = Annotated[int | None, Parameter(validator=Number(gte=1))]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show no progress; warnings still come.")]
 
 SEARCH = Group("Search", sort_key=10)
 
 
-def _search(text: str) -> Parameter:
-    return Parameter(group=SEARCH, help=text)
+def _search(text: str, bounds: Number | None = None) -> Parameter:
+    return Parameter(group=SEARCH, help=text, validator=bounds)
 
 
 @Parameter(name="*")
@@ -60,11 +64,12 @@ class LengthFlags:
     length_form: Annotated[
         Literal["power", "gnmt"] | None, _search("Divide log p by T^alpha, or by ((5+T)/6)^alpha.")
     ] = None
-    batch_tokens: Annotated[int | None, _search("Source pieces searched at once; changes speed, not results.")] = None
+    batch_tokens: Annotated[
+        int | None, _search("Source pieces searched at once; changes speed, not results.", Number(gte=1))
+    ] = None
 
     def options(self) -> SearchOptions:
         """What the translator is asked for."""
-        _at_least("--batch-tokens", self.batch_tokens, 1)
         return SearchOptions(alpha=self.alpha, length_form=self.length_form, batch_tokens=self.batch_tokens)
 
 
@@ -73,36 +78,43 @@ class LengthFlags:
 class SearchFlags(LengthFlags):
     """How to search; what is not given is what the model stores."""
 
-    beam: Annotated[int | None, _search("Hypotheses kept at each step; 1 is greedy. Models store 5.")] = None
+    beam: Annotated[
+        int | None, _search("Hypotheses kept at each step; 1 is greedy. Models store 5.", Number(gte=1))
+    ] = None
     max_ratio: Annotated[float | None, _search("Output pieces at most this many times the source's, plus 10.")] = None
     sample: Annotated[bool, _search("Draw translations instead of searching for the best.")] = False
-    temperature: Annotated[float, _search("With --sample: below 1 sharpens, above 1 flattens.")] = 1.0
-    top_k: Annotated[int, _search("With --sample: draw from the best K pieces only; 0 is all.")] = 0
-    top_p: Annotated[float, _search("With --sample: draw from the smallest set of this probability.")] = 1.0
+    temperature: Annotated[
+        float, _search("With --sample: below 1 sharpens, above 1 flattens.", Number(gt=0, lt=math.inf))
+    ] = 1.0
+    top_k: Annotated[int, _search("With --sample: draw from the best K pieces only; 0 is all.", Number(gte=0))] = 0
+    top_p: Annotated[
+        float, _search("With --sample: draw from the smallest set of this probability.", Number(gt=0, lte=1))
+    ] = 1.0
     sample_seed: Annotated[int, _search("With --sample: another seed, other draws.")] = 1
 
     def options(self, n_best: int = 1) -> SearchOptions:
-        """What the translator is asked for; UserError where a value makes no sense."""
-        for name, value in (("--beam", self.beam), ("--n-best", n_best)):
-            _at_least(name, value, 1)
+        """What the translator is asked for; UserError for options that would be dropped."""
         return replace(
             super().options(), n_best=n_best, beam=self.beam, max_ratio=self.max_ratio, sampling=self._sampling()
         )
 
     def _sampling(self) -> Sampling | None:
         drawn = Sampling(self.temperature, self.top_k, self.top_p, self.sample_seed)
-        if not self.sample:
-            if drawn != Sampling():
-                raise UserError("--temperature, --top-k, --top-p and --sample-seed need --sample")
-            return None
-        if self.temperature <= 0:
-            raise UserError(f"--temperature must be above 0, not {self.temperature:g}")
-        if not 0 < self.top_p <= 1:
-            raise UserError(f"--top-p must lie in (0, 1], not {self.top_p:g}")
-        _at_least("--top-k", self.top_k, 0)
-        return drawn
+        if self.sample:
+            refuse_given("--sample draws and does not search", {"--beam": self.beam})
+            return drawn
+        if drawn != Sampling():
+            raise UserError("--temperature, --top-k, --top-p and --sample-seed need --sample")
+        return None
+
+    def given(self) -> dict[str, object]:
+        """The options whose values are not those of an empty command line, for `refuse_given`."""
+        unsaid, names = SearchFlags(), [field.name for field in fields(self)]
+        return {f"--{name.replace('_', '-')}": getattr(self, name) != getattr(unsaid, name) for name in names}
 
 
-def _at_least(name: str, value: int | None, least: int) -> None:
-    if value is not None and value < least:
-        raise UserError(f"{name} must be at least {least}, not {value}")
+def refuse_given(why: str, options: Mapping[str, object]) -> None:
+    """UserError that names the options which were given and would be dropped; None, False, "" and 0 are not given."""
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise UserError(f"{why}: {', '.join(given)} would be dropped")

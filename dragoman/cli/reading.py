@@ -24,12 +24,8 @@ def opened(
 
     bitext = open_bitext(files, source, target, on_bad_line=on_bad_line)
     say(f"{part}: {bitext.source_language}-{bitext.target_language}, {bitext.summary()}")
-    for warning in bitext.warnings:
-        say(f"{part}: {warning}")
-    for reason, count in bitext.set_aside.items():
-        shown = [str(record.origin) for record in bitext.examples if record.fault == reason]
-        more = f" and {count - len(shown):,} more" if count > len(shown) else ""
-        say(f"{part}: {reason}: {', '.join(shown)}{more}")
+    for line in (*bitext.warnings, *bitext.details()):
+        say(f"{part}: {line}")
     return bitext
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dragoman.cli.options import File, Settings
+from dragoman.cli.options import File, Settings, refuse_given
 
 
 def recipes(name: File | None = None, /, *, set_: Settings | None = None) -> None:
@@ -22,6 +22,7 @@ def recipes(name: File | None = None, /, *, set_: Settings | None = None) -> Non
     if name is not None:
         print(to_toml(recipe_from(name, set_ or ())), end="")
         return
+    refuse_given("the list of recipes is as it is; name one of them", {"--set": set_})
     width = max(map(len, PRESETS))
     for preset in PRESETS:
         recipe = recipe_named(preset)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from dragoman.cli.loading import Ensemble, loaded, require
-from dragoman.cli.options import Device, File, Files, Folder, LengthFlags, OnBadLine, Quiet, Threads
+from dragoman.cli.options import Device, File, Files, Folder, LengthFlags, OnBadLine, Quiet, Source, Target, Threads
 from dragoman.cli.reading import every_record, opened
 from dragoman.cli.screen import screen
 from dragoman.contracts import Ability, CanScore, Progress
@@ -18,6 +18,8 @@ def score(
     /,
     *,
     test: Files,
+    source: Source = None,
+    target: Target = None,
     out: File = "-",
     with_: Ensemble = None,
     length: LengthFlags = LengthFlags(),
@@ -40,9 +42,13 @@ def score(
         Write there instead of to standard output.
     """
     from dragoman.corpus.lines import writing
+    from dragoman.system.baselines import baseline_of
 
-    translator = loaded(model, with_, device, threads)
-    require(translator, Ability.SCORE)
+    baseline = baseline_of(model)
+    if baseline is not None:
+        require(baseline.kind, baseline.abilities, Ability.SCORE)
+    translator = loaded(model, with_, device, threads, source, target)
+    require(translator.kind, translator.abilities, Ability.SCORE)
     assert isinstance(translator, CanScore)
     bitext = opened(test, translator.source_language, translator.target_language, on_bad_line, "test")
     records, options, done = every_record(bitext), length.options(), 0

@@ -7,7 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dragoman.cli.errors import stopping
-from dragoman.cli.options import Device, File, Files, Folder, OnBadLine, Quiet, Settings, Source, Target, Threads
+from dragoman.cli.loading import use_threads
+from dragoman.cli.options import (
+    Device,
+    File,
+    Files,
+    Folder,
+    OnBadLine,
+    Quiet,
+    Seed,
+    Settings,
+    Source,
+    Target,
+    Threads,
+    refuse_given,
+)
 from dragoman.cli.reading import opened
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Bitext, DataKind, UserError
@@ -32,7 +46,7 @@ def train(
     target: Target = None,
     out: Folder | None = None,
     set_: Settings | None = None,
-    seed: int = 1,
+    seed: Seed = None,
     time_budget: str | None = None,
     init_from: Folder | None = None,
     restart: bool = False,
@@ -59,7 +73,7 @@ def train(
     set_:
         A field of the recipe, as name=value; may be repeated.
     seed:
-        Another seed, another model.
+        Another seed, another model; 1 where none is given.
     time_budget:
         Wall-clock time for the whole training, such as 20m or 1h30m.
     init_from:
@@ -69,11 +83,21 @@ def train(
     discard_work:
         Remove what would be needed to go on with the training later.
     finish:
-        Make a model of the best checkpoint so far in that folder (no recipe, no --train).
+        Make a model of the best checkpoint so far in that folder; recipe, data and settings are those of its work.
     """
     began = time.monotonic()
+    use_threads(threads)
     if finish is not None:
-        _finish(finish, given=recipe or train or out, device=device, threads=threads, quiet=quiet)
+        refuse_given(
+            "--finish stands alone, all else is as in the work there",
+            {
+                **{"RECIPE": recipe, "--train": train, "--dev": dev, "--source": source, "--target": target},
+                **{"--out": out, "--set": set_, "--seed": seed is not None, "--time-budget": time_budget},
+                **{"--init-from": init_from, "--restart": restart, "--discard-work": discard_work},
+                "--on-bad-line": on_bad_line != "stop",
+            },
+        )
+        _finish(finish, device=device, threads=threads, quiet=quiet)
         return
     missing = [name for name, value in (("RECIPE", recipe), ("--train", train), ("--out", out)) if not value]
     if missing or recipe is None or train is None or out is None:
@@ -96,7 +120,7 @@ def train(
             bitext,
             held,
             Path(out),
-            seed=seed,
+            seed=1 if seed is None else seed,
             device=device,
             threads=threads,
             restart=restart,
@@ -110,9 +134,7 @@ def train(
     _conclude(Path(out), outcome)
 
 
-def _finish(folder: str, *, given: object, device: str, threads: int, quiet: bool) -> None:
-    if given:
-        raise UserError("train --finish DIR stands alone: the recipe and the data are those of the work in DIR")
+def _finish(folder: str, *, device: str, threads: int, quiet: bool) -> None:
     from dragoman.system.lifecycle import finish_model
 
     with screen(quiet) as report, stopping() as stop:
@@ -129,8 +151,10 @@ def _held_out(bitext: Bitext) -> tuple[Bitext, Bitext]:
     from dragoman.corpus.splitting import hold_out
 
     about = min(HELD_OUT_MOST, max(HELD_OUT_LEAST, len(bitext) // HELD_OUT_SHARE))
-    train, dev = hold_out(bitext, about)
-    say(f"dev: {len(dev):,} pairs held out by hash of the source, {len(train):,} left to train on (--dev gives others)")
+    train, dev, left_out = hold_out(bitext, about)
+    leaks = f", {left_out:,} left out of train as their source or target stands in dev" if left_out else ""
+    left = f"{len(train):,} left to train on{leaks}"
+    say(f"dev: {len(dev):,} pairs held out by hash of the source, {left} (--dev gives others)")
     return train, dev
 
 

@@ -7,7 +7,20 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 from dragoman.cli.loading import Ensemble, loaded
-from dragoman.cli.options import Device, File, Files, Folder, Json, OnBadLine, Quiet, SearchFlags, Threads
+from dragoman.cli.options import (
+    Device,
+    File,
+    Files,
+    Folder,
+    Json,
+    NBest,
+    OnBadLine,
+    Quiet,
+    SearchFlags,
+    Source,
+    Target,
+    Threads,
+)
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Hypothesis, Progress
 
@@ -24,9 +37,11 @@ def translate(
     /,
     *,
     out: File = "-",
-    n_best: int | None = None,
+    n_best: NBest = None,
     as_json: Json = False,
     prefix: str = "",
+    source: Source = None,
+    target: Target = None,
     with_: Ensemble = None,
     search: SearchFlags = SearchFlags(),
     on_bad_line: OnBadLine = "stop",
@@ -57,8 +72,8 @@ def translate(
     from dragoman.corpus.streams import shown_name
     from dragoman.system.stream import translate_lines
 
-    system = loaded(model, with_, device, threads)
     options = search.options(n_best or 1)
+    system = loaded(model, with_, device, threads, source, target)
     show = _json if as_json else _n_best if n_best is not None else _plain
     warnings = Warnings()
     index = 0

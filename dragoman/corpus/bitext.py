@@ -72,8 +72,13 @@ class FileBitext:
         return summary_of(self.count, self.set_aside)
 
     def details(self) -> list[str]:
-        """One line for each example, such as "train.tsv:3: fields=1"."""
-        return [f"{record.origin}: {record.fault}" for record in self.examples]
+        """One line for each reason with its first records, such as "fields=1: x.tsv:3, x.tsv:8 and 5 more"."""
+        lines = []
+        for reason, count in self.set_aside.items():
+            shown = [str(record.origin) for record in self.examples if record.fault == reason]
+            more = f" and {count - len(shown):,} more" if count > len(shown) else ""
+            lines.append(f"{reason}: {', '.join(shown)}{more}")
+        return lines
 
 
 def fault_of(record: Record, longest_side: int) -> str:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 from dragoman.contracts import Record, UserError
 from dragoman.corpus.bitext import LONGEST_SIDE, FileBitext, count_records
 from dragoman.corpus.languages import check_language, language_key, language_of_suffix, same_language
 from dragoman.corpus.lines import OnBadLine
-from dragoman.corpus.records import Warn, unheard
-from dragoman.corpus.sources import ASK, PLAIN, BitextFile, bitext_files, check_order, suffix_container
-from dragoman.corpus.streams import InputFile, shown_name
+from dragoman.corpus.records import Warn
+from dragoman.corpus.sources import ASK, PLAIN, BitextFile, bitext_files, check_order
+from dragoman.corpus.streams import InputFile
 from dragoman.corpus.tabular import read_side_by_side, read_tsv
-
-__all__ = ["SUFFIXES", "bitext_files", "open_bitext", "read_records"]
 
 ContainerReader = Callable[[InputFile, str, str, OnBadLine, Warn], Iterator[Record]]
 
@@ -38,23 +35,6 @@ def _catalogue(file: InputFile, source: str, target: str, on_bad_line: OnBadLine
 
 # A new container is a reader and a row here, its suffix in sources.CONTAINERS.
 SUFFIXES: Mapping[str, ContainerReader] = {".tsv": _tsv, ".tmx": _tmx, ".po": _catalogue, ".mo": _catalogue}
-
-
-def read_records(
-    path: str | Path,
-    source: str,
-    target: str,
-    on_bad_line: OnBadLine = "stop",
-    *,
-    name: str = "",
-    warn: Warn = unheard,
-) -> Iterator[Record]:
-    """Every record of a container (.tsv, .tmx, .po, .mo, each .gz too) in file order, bad ones marked."""
-    container = suffix_container(name or str(path))
-    if container == PLAIN:
-        raise UserError(f"{shown_name(path)}: holds one language only; a container ends in {', '.join(SUFFIXES)}")
-    file = InputFile(str(path), name or shown_name(path))
-    return SUFFIXES[container](file, source, target, on_bad_line, warn)
 
 
 def open_bitext(

@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from dragoman.contracts import UserError
-from dragoman.corpus.languages import language_key, language_of_suffix, same_language
+from dragoman.corpus.languages import closeness, language_key, language_of_suffix, same_language
 from dragoman.corpus.records import Warn, unheard
 from dragoman.corpus.streams import STANDARD_INPUT, InputFile, read_chunks, repeatable
 
@@ -169,16 +169,23 @@ def _plain_pair(
             names = ", ".join(path.name for path in islice(by_language.values(), 3))
             raise UserError(f"{folder.file.name}: holds plain text files ({names}): {ASK}")
         return []
-    sides = [
-        next((path for language, path in by_language.items() if same_language(language, wanted)), None)
-        for wanted in (source, target)
-    ]
+    sides = [_closest(by_language, wanted, warn) for wanted in (source, target)]
     if sides[0] is None or sides[1] is None or sides[0] == sides[1]:
         for lone in sides:
             if lone is not None:
                 warn(f"{lone}: left out, there is no partner in {target if lone is sides[0] else source}")
         return []
     return [BitextFile((_file(sides[0]), _file(sides[1])), PLAIN, folder.copies)]
+
+
+def _closest(by_language: dict[str, Path], wanted: str, warn: Warn) -> Path | None:
+    """The file in the language, if there is one; of several (en-GB, en-US) the closest code, then the first."""
+    fitting = [language for language in by_language if same_language(language, wanted)]
+    chosen = max(fitting, key=lambda language: closeness(language, wanted), default=None)
+    for other in fitting:
+        if other != chosen:
+            warn(f"{by_language[other]}: left out, {by_language[str(chosen)].name} stands for {wanted}")
+    return None if chosen is None else by_language[chosen]
 
 
 def _file(path: Path) -> InputFile:

@@ -7,13 +7,14 @@ Only 64-bit hashes are kept in memory.
 from __future__ import annotations
 
 import hashlib
+import math
 import unicodedata
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +24,8 @@ from dragoman.corpus.bitext import PairDigest
 from dragoman.corpus.lines import writing
 from dragoman.corpus.writers import as_line
 
-Part = Literal["train", "dev", "test"]
-
 _TRAIN, _DEV, _TEST, _LEFT_OUT = range(4)
-_PART_NAMES: tuple[Part, ...] = ("train", "dev", "test")
+_PART_NAMES = ("train", "dev", "test")
 _HASHES = 2**64
 _FALLBACK_TRIES = 100
 
@@ -70,12 +69,6 @@ class Shares:
 
     dev: float = 0.02
     test: float = 0.02
-
-
-def part_of(source: str, shares: Shares = Shares()) -> Part:
-    """The part of a source sentence: test below the first threshold, dev below the second."""
-    parts_N = _by_thresholds(np.array([key_hash(source)], dtype=np.uint64), shares)
-    return _PART_NAMES[int(parts_N[0])]
 
 
 @dataclass(frozen=True)
@@ -125,6 +118,14 @@ class PartBitext:
                 yield pair
 
 
+class HeldOut(NamedTuple):
+    """Train and dev views, and how many pairs are in neither: a side of theirs stands in dev."""
+
+    train: PartBitext
+    dev: PartBitext
+    left_out: int
+
+
 def split_bitext(bitext: Bitext, out_folder: str | Path, dev: float = 0.02, test: float = 0.02) -> SplitReport:
     """Write train, dev and test as text files (train.en, train.zh, ...) without leaks between them.
 
@@ -151,7 +152,7 @@ def split_bitext(bitext: Bitext, out_folder: str | Path, dev: float = 0.02, test
     return SplitReport(counts[_TRAIN], counts[_DEV], counts[_TEST], counts[_LEFT_OUT], shares, files)
 
 
-def hold_out(bitext: Bitext, about: int) -> tuple[PartBitext, PartBitext]:
+def hold_out(bitext: Bitext, about: int) -> HeldOut:
     """Train and dev views of a bitext, about so many pairs in dev, split as `split_bitext` does.
 
     At least one pair is in each, at most half of the sources in dev. Dev is taken from the other end of
@@ -167,11 +168,11 @@ def hold_out(bitext: Bitext, about: int) -> tuple[PartBitext, PartBitext]:
         PartBitext(bitext, parts, code, int(np.count_nonzero(parts == code)), digests[code].hexdigest())
         for code in (_TRAIN, _DEV)
     )
-    return train, dev
+    return HeldOut(train, dev, int(np.count_nonzero(parts == _LEFT_OUT)))
 
 
 def _share(value: float, count: int, name: str) -> float:
-    if value < 0:
+    if not 0 <= value < math.inf:  # NaN is neither
         raise UserError(f"{name} is a share below 1 or a number of pairs, not {value:g}")
     return value / count if value >= 1 else value
 

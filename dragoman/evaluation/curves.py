@@ -37,7 +37,7 @@ class Series:
 def read_progress(path: Path) -> list[dict[str, object]]:
     """The rows of a `progress.jsonl`; a line cut short by a crash is left out."""
     rows = []
-    with path.open(encoding="utf-8") as lines:
+    with path.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
             try:
                 row = json.loads(line)
@@ -61,7 +61,7 @@ def series_of(rows: Iterable[Mapping[str, object]], name: str, key: str, phases:
     return Series(name, tuple(steps), tuple(points[step] for step in steps))
 
 
-def learning_curve(rows: Sequence[Mapping[str, object]], path: Path, title: str = "") -> bool:
+def learning_curve(rows: Sequence[Mapping[str, object]], path: Path) -> bool:
     """Draw the rows of a `progress.jsonl` to a PNG; False, and no file, where there is nothing to draw.
 
     A row has `phase` ("training" or "dev"), `step` in updates, and flat figures: `loss` (nats a
@@ -83,8 +83,6 @@ def learning_curve(rows: Sequence[Mapping[str, object]], path: Path, title: str 
     draw_loss(panels[0], train_loss, dev_loss, rate)
     if scored:
         draw_scores(panels[1], bleu, chrf)
-    if title:
-        figure.suptitle(title, fontsize=11)
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.part")
     figure.savefig(aside, format="png")

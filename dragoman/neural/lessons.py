@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import torch
 
-from dragoman.contracts import Bitext, Progress, Request, SearchOptions, SentencePair, Work
+from dragoman.contracts import Bitext, Progress, Request, SearchOptions, SentencePair, UserError, Work
 from dragoman.evaluation.metrics import corpus_scores
 from dragoman.neural import batches, checkpoints, devices
+from dragoman.neural.checkpoints import Kept
 from dragoman.neural.recipes import TrainingOptions, TransformerRecipe
 from dragoman.neural.seq2seq import NeuralTranslator, StoredSearch, build_network
 from dragoman.neural.training import Learner, Lesson
@@ -30,6 +31,7 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
     Leaves in work.folder: text/ (pieces), ids-* (the corpus as numbers), state.json and state-*.safetensors,
     best-*.safetensors. Without dev nothing is chosen or fitted: the last weights are taken, alpha is 0.7.
     """
+    refuse_other_shape(recipe, work)
     device = devices.pick(work.device, work.threads, deterministic=True)
     pipeline = pieces(recipe, train, work)
     store = build_store(train, pipeline, work.folder, recipe.text.max_pieces, work.report, threads=work.threads)
@@ -66,15 +68,26 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
         recipe.training,
         work,
     )
-    figures = learner.learn()
+    chosen = learner.learn()
     if not judge:
         return translator
-    work.report(Progress("dev", learner.standing.updates, learner.total(), figures, note="chosen: " + shown(figures)))
+    note = f"chosen: {shown(chosen.figures)}, {named(chosen)}"
+    work.report(Progress("chosen", chosen.updates, learner.total(), chosen.figures, note))
     if recipe.search.alpha == "fit":
         alpha, note = fit_alpha(translator, sample, learner.share_of_time_for(beam=search.beam))
         work.report(Progress("search", note=note))
         search = replace(search, alpha=alpha)
     return NeuralTranslator(recipe.kind, [network], recipe.model, pipeline, search)
+
+
+def refuse_other_shape(recipe: TransformerRecipe, work: Work) -> None:
+    """UserError where the model to go on from has another shape than the recipe asks for."""
+    if work.start is None:
+        return
+    there, asked = asdict(work.start.options), asdict(recipe.model)
+    for name in asked:
+        if there[name] != asked[name] and "dropout" not in name:
+            raise UserError(f"the model to go on from has model.{name} = {there[name]}, the recipe {asked[name]}")
 
 
 def pieces(recipe: TransformerRecipe, train: Bitext, work: Work) -> Pipeline:
@@ -121,9 +134,13 @@ def dev_sample(dev: Bitext | None, most: int, work: Work) -> list[tuple[str, str
 def shown(figures: dict[str, float]) -> str:
     """Dev figures as a user reads them."""
     names = {"loss": "dev loss", "bleu": "BLEU", "chrf": "chrF"}
-    text = ", ".join(f"{names[name]} {figures[name]:.3g}" for name in names if name in figures)
-    count = int(figures.get("averaged", 1))
-    return text + (f" (average of the {count} best checkpoints)" if count > 1 else "")
+    return ", ".join(f"{names[name]} {figures[name]:.3g}" for name in names if name in figures)
+
+
+def named(kept: Kept) -> str:
+    """Which weights these are."""
+    count = int(kept.figures.get("averaged", 1))
+    return f"the average of the {count} best checkpoints" if count > 1 else f"the checkpoint of update {kept.updates:,}"
 
 
 @dataclass(frozen=True)

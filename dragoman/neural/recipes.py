@@ -114,7 +114,7 @@ def _transformer(text: dict[str, Any], model: dict[str, Any], training: dict[str
 
 
 TINY = _transformer(
-    {"pieces": 2000},
+    {"pieces": 4000},
     {"width": 128, "inner": 512, "encoder_layers": 2, "decoder_layers": 2},
     {"max_updates": 4_000, "warmup_updates": 400, "validate_every": 400, "learning_rate": 2e-3},
 )

@@ -36,7 +36,7 @@ from dragoman.search.sample import sample_search
 from dragoman.search.steps import Candidate, StepScorer, normaliser, rank
 from dragoman.text.normalise import one_line
 from dragoman.text.pipeline import Pipeline
-from dragoman.text.sentences import Part, cut_long, rejoin
+from dragoman.text.sentences import Part, cut_long, rejoin, split_sentences
 from dragoman.text.words import word_spans
 
 NETWORKS = {"transformer": ("dragoman.neural.transformer:Transformer", "dragoman.neural.recipes:TransformerOptions")}
@@ -120,8 +120,8 @@ class NeuralTranslator:
         """One translation a request, in order. Blank in, blank out; white space around a text is kept,
         unless a prefix says how the translation begins.
 
-        A text longer than what was trained on is cut at sentence ends (else at clauses, white space,
-        anywhere), translated in parts, and joined with its own white space; its pieces then hold an end
+        A text with more pieces or sentences than what was trained on is cut at sentence ends (else at clauses,
+        white space, anywhere), translated in parts, and joined with its own white space; its pieces then hold an end
         piece between the parts, its scores are sums over them, and it has no attention.
         """
         asked = [Request(request) if isinstance(request, str) else request for request in requests]
@@ -169,8 +169,10 @@ class NeuralTranslator:
         return pieces
 
     def fits(self, text: str, pieces: Sequence[int] | None = None) -> bool:
-        """Is this one line, no longer than what the model was often enough trained on?"""
+        """Is this one line with no more pieces and sentences than the model was often enough trained on?"""
         if "\n" in text or "\r" in text:
+            return False
+        if sum(1 for part in split_sentences(text) if part.text) > self.pipeline.sentences:
             return False
         return len(self.pipeline.source.encode([text])[0] if pieces is None else pieces) <= self.pipeline.longest
 

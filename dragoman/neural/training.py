@@ -68,7 +68,7 @@ class Clock:
     def position(self, updates: int, look_seconds: float) -> float:
         if not self.budget:
             return float(updates)
-        reserve = min(0.4 * self.budget, 8 * look_seconds + 3 if look_seconds else 0.15 * self.budget)
+        reserve = min(0.4 * self.budget, 7 * look_seconds + 3 if look_seconds else 0.15 * self.budget)
         return self.length * self.seconds() / (self.budget - reserve)
 
 
@@ -114,7 +114,8 @@ class Learner:
         per_epoch = math.ceil(len(self.lesson.plan(0)) / self.options.accumulate)
         return min(self.options.max_updates, self.options.max_epochs * per_epoch)
 
-    def learn(self) -> dict[str, float]:
+    def learn(self) -> Kept:
+        """Train to the end, or not at all where `work.finish` says so, and put on the best weights."""
         if not self.work.finish:
             while not self.standing.done:
                 self.one_epoch()
@@ -135,6 +136,7 @@ class Learner:
             self.work.report(self.progress())
             self.after_update(before)
             if standing.done:
+                self.work.report(self.progress())
                 return
         standing.epoch, standing.batch = standing.epoch + 1, 0
         if self.options.max_epochs and standing.epoch >= self.options.max_epochs:
@@ -196,6 +198,7 @@ class Learner:
             )
 
     def judge(self) -> dict[str, float]:
+        """Dev figures of the weights as they are, told to whoever watches."""
         self.network.eval()
         figures, notes = self.lesson.judge() if self.lesson.judge else ({}, [])
         self.work.report(Progress("dev", self.standing.updates, self.total(), figures))
@@ -204,8 +207,11 @@ class Learner:
         return figures
 
     def figure(self, figures: Mapping[str, float]) -> float:
-        """The dev figure that selects, greater being better."""
-        return -figures["loss"] if self.options.select == "loss" else figures[self.options.select]
+        """The dev figure that selects, greater being better. Below a BLEU of 1 outputs are noise: there the loss
+        decides, and every such checkpoint is worse than one that translates."""
+        if self.options.select == "loss" or figures["bleu"] < 1:
+            return -figures["loss"]
+        return figures[self.options.select]
 
     def end(self, reason: str) -> None:
         self.standing.done = reason
@@ -222,20 +228,21 @@ class Learner:
                 old.unlink()
         self.last_saved = time.monotonic()
 
-    def settle(self) -> dict[str, float]:
-        """The average of the best checkpoints, or the best one where the average is no better on dev; without a
-        dev set the last weights."""
+    def settle(self) -> Kept:
+        """Put on the average of the best checkpoints, or the best one where the average is no better on dev;
+        without a dev set the last weights. Returns which, and its dev figures."""
         best = self.standing.best
         if not best:
-            return self.judge() if self.lesson.judge else {}
-        figures, chosen = best[0].figures, best[:1]
-        if len(best) > 1:
+            self.network.eval()
+            figures = self.lesson.judge()[0] if self.lesson.judge else {}
+            return Kept(self.figure(figures) if figures else 0.0, self.standing.updates, figures)
+        if len(best) > 1 and self.lesson.judge:
             self.wear(best)
-            averaged = self.judge()
-            if self.figure(averaged) > best[0].figure:
-                figures, chosen = averaged, best
-        self.wear(chosen)
-        return {**figures, "averaged": float(len(chosen))}
+            figures = {**self.lesson.judge()[0], "averaged": float(len(best))}
+            if self.figure(figures) > best[0].figure:
+                return Kept(self.figure(figures), best[0].updates, figures)
+        self.wear(best[:1])
+        return best[0]
 
     def wear(self, kept: Sequence[Kept]) -> None:
         """Give the network the mean of these checkpoints' weights."""
@@ -262,7 +269,9 @@ class Learner:
             values["clipped"] = sum(each.norm > self.options.clip > 0 for each in window) / len(window)
             values["tokens_per_second"] = sum(each.tokens for each in window) / sum(each.seconds for each in window)
         if standing.best:
-            values[f"best_{self.options.select}"] = abs(standing.best[0].figure)
+            values[f"best_{self.options.select}"] = standing.best[0].figures[self.options.select]
+        if standing.done:
+            return Progress("training", standing.updates, standing.updates, values)
         if self.options.time_budget:
             values["seconds_left"] = max(0.0, self.options.time_budget - seconds)
         elif standing.position:
@@ -272,7 +281,7 @@ class Learner:
     def total(self) -> int:
         """Updates of the whole schedule; under a time budget an estimate."""
         if self.options.time_budget and self.standing.position:
-            return round(self.standing.updates * self.length / self.standing.position)
+            return max(self.standing.updates, round(self.standing.updates * self.length / self.standing.position))
         return self.length
 
 

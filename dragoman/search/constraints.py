@@ -2,9 +2,10 @@
 
 Everything here is plain numpy. An output is a text that can be written to a line: no padding,
 unknown, start or reserved piece, no line end, NUL or U+FFFD, every character whole, and at least
-one visible piece before the end. Byte pieces are followed by an automaton over UTF-8 (Unicode 15,
-table 3-7), which knows at each state how many bytes are missing; a character is not begun when the
-length limit leaves no room for it.
+one piece before the end that is not blank. (White space beyond ASCII that is spelt by bytes, such as
+U+00A0, is not seen to be blank: an output of that alone may end.) Byte pieces are followed by an
+automaton over UTF-8 (Unicode 15, table 3-7), which knows at each state how many bytes are missing; a
+character is not begun when the length limit leaves no room for it.
 """
 
 from __future__ import annotations

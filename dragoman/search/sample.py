@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,8 +76,8 @@ def sample_search(
 
 def check_sampling(sampling: Sampling) -> None:
     """UserError for what cannot be drawn from."""
-    if not sampling.temperature > 0:
-        raise UserError(f"temperature {sampling.temperature}: must be above 0")
+    if not 0 < sampling.temperature < math.inf:
+        raise UserError(f"temperature {sampling.temperature}: must be above 0 and finite")
     if sampling.top_k < 0:
         raise UserError(f"top_k {sampling.top_k}: must be 0 (off) or more")
     if not 0 < sampling.top_p <= 1:

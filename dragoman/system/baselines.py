@@ -136,6 +136,13 @@ def one_translation(source: str, target: str, score: float = 0.0, flags: tuple[F
     return Translation(source, word_spans(source), (hypothesis,))
 
 
+def baseline_of(name: str) -> type[CopyTranslator] | type[MemoryTranslator] | None:
+    """The class that "copy" or "memory:..." names; None for the name of a model folder."""
+    if name == CopyTranslator.kind:
+        return CopyTranslator
+    return MemoryTranslator if name.startswith(f"{MemoryTranslator.kind}:") else None
+
+
 def resolve_system(
     name: str, source_language: str | None = None, target_language: str | None = None, device: str = "cpu"
 ) -> System:
@@ -143,11 +150,14 @@ def resolve_system(
 
     The languages are needed where files do not tell them. UserError where there is no such system.
     """
-    if name == CopyTranslator.kind:
+    baseline = baseline_of(name)
+    if baseline is None:
+        return load_model(Path(name), device)
+    if device not in ("cpu", "auto"):
+        raise UserError(f"{name}: runs on the cpu only, not on {device!r}")
+    if baseline is CopyTranslator:
         return CopyTranslator(source_language or "", target_language or "")
-    if name.startswith(f"{MemoryTranslator.kind}:"):
-        files = [file for file in name.partition(":")[2].split(",") if file]
-        if not files:
-            raise UserError(f"{name}: write memory:FILE or memory:FILE,FILE")
-        return MemoryTranslator(open_bitext(files, source_language, target_language))
-    return load_model(Path(name), device)
+    files = [file for file in name.partition(":")[2].split(",") if file]
+    if not files:
+        raise UserError(f"{name}: write memory:FILE or memory:FILE,FILE")
+    return MemoryTranslator(open_bitext(files, source_language, target_language))

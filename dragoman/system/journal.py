@@ -62,13 +62,15 @@ def rows_of(path: Path) -> list[dict[str, object]]:
 
 
 def last_dev_figures(rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
-    """The figures of the last look at the dev set, and its step; none where there was no look."""
-    looks = [row for row in rows if row.get("phase") == "dev"]
+    """The dev figures of the weights that were chosen, else of the last look, and their step; none without a look."""
+    looks = sorted(
+        (row for row in rows if row.get("phase") in ("dev", "chosen")), key=lambda row: row.get("phase") == "chosen"
+    )
     return {name: looks[-1][name] for name in looks[-1] if name not in ("phase", "total", "note")} if looks else {}
 
 
 def _beyond(row: Mapping[str, Any], updates: int) -> bool:
-    return row.get("phase") in ("training", "dev") and row.get("step", 0) > updates
+    return row.get("phase") in ("training", "dev", "chosen") and row.get("step", 0) > updates
 
 
 def _line(row: Mapping[str, object]) -> str:

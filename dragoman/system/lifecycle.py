@@ -8,6 +8,7 @@ the new one replaces it.
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import time
@@ -55,11 +56,19 @@ def train_model(
     where `stop` said so; the same call then goes on.
     """
     began = time.monotonic() if began is None else began
+    runs_on = store.resolve_device(recipe.kind, device)
     _check_folder(out)
     start, start_fingerprint = _start(recipe, train, init_from, out, device, report)
     names = {"init_from": str(init_from or ""), **(command or {})}
     asked = runs.new_run(
-        recipe, train, dev, seed=seed, threads=threads, device=device, start=start_fingerprint, names=names
+        recipe,
+        train,
+        dev,
+        seed=seed,
+        threads=threads or os.cpu_count() or 1,
+        device=runs_on,
+        start=start_fingerprint,
+        names=names,
     )
     with store.locked(out):
         store.roll_forward(out)
@@ -71,19 +80,21 @@ def train_model(
         else:
             runs.write_run(run, out / "work" / "run.json")
             work = Work(out / "work", report, seed, device, threads, began, stop, start=start)
-            outcome = _learn(recipe, train, dev, run, work, out)
+            try:
+                outcome = _learn(recipe, train, dev, run, work, out)
+            except UserError:
+                if not runs.read_state(out / "work"):  # nothing was learnt: leave the folder free for another command
+                    _clear(out / "work")
+                raise
         if discard_work:
             _clear(out / "work")
-    if discard_work:
-        shutil.rmtree(out / "work", ignore_errors=True)
+            store.remove_lock(out)
     return outcome
 
 
 def finish_model(
     out: Path,
     *,
-    train: Bitext | None = None,
-    dev: Bitext | None = None,
     device: str = "cpu",
     threads: int = 0,
     report: Callable[[Progress], None] = quiet,
@@ -91,7 +102,7 @@ def finish_model(
 ) -> Outcome:
     """Make a model of the best checkpoint so far in OUT/work; the train command can still go on with it.
 
-    Without `train` and `dev` the learner is given bitexts that know their facts but hold no pairs.
+    The learner is given bitexts that know their facts but hold no pairs.
     """
     run_file = out / "work" / "run.json"
     if not run_file.exists() or (out / "work" / "clearing").exists():
@@ -106,10 +117,11 @@ def finish_model(
             return Outcome(None, True, store.read_report(out))
         if not runs.read_state(out / "work"):
             raise UserError(f"{out}: nothing to finish yet; training has saved no state")
+        recipe = runs.recipe_of(run)
+        store.resolve_device(recipe.kind, device)
         work = Work(out / "work", report, run.seed, device, threads, stop=stop, finish=True)
-        given = train if train is not None else RememberedBitext(run.train)
-        held_out = dev if dev is not None or run.dev is None else RememberedBitext(run.dev)
-        return _learn(runs.recipe_of(run), given, held_out, replace(run, complete=False), work, out)
+        dev = None if run.dev is None else RememberedBitext(run.dev)
+        return _learn(recipe, RememberedBitext(run.train), dev, replace(run, complete=False), work, out)
 
 
 @dataclass(frozen=True)
@@ -160,10 +172,9 @@ def _agreed(asked: runs.Run, out: Path, restart: bool, report: Callable[[Progres
 
 def _agreed_with_model(asked: runs.Run, out: Path) -> runs.Run:
     """The run that made the model in a folder without work; UserError where it would have to go on."""
-    card = store.read_card(out)
-    if not card.run:
+    old = runs.run_of_model(out)
+    if old is None:
         raise UserError(f"{out}: holds a model that `train` did not make; --restart replaces it")
-    old = runs.as_run(card.run)
     runs.refuse_other_work(old, asked, out)
     changed = runs.limits_changed(old, asked)
     if changed or not old.complete:
@@ -178,8 +189,8 @@ def _agreed_with_model(asked: runs.Run, out: Path) -> runs.Run:
 def _is_finished(out: Path, run: runs.Run) -> bool:
     if not (out / "model.json").exists():
         return False
-    card = store.read_card(out)
-    return bool(card.run) and runs.same_work(runs.as_run(card.run), run)
+    made = runs.run_of_model(out)
+    return made is not None and runs.same_work(made, run)
 
 
 def _check_folder(out: Path) -> None:
@@ -241,10 +252,10 @@ def _learn(
         "train": str(run.train),
         "dev": str(run.dev) if run.dev else None,
         "seed": run.seed,
-        "device": work.device,
-        "threads": work.threads,
+        "device": run.device,
+        "threads": run.threads,
         "seconds": round(time.monotonic() - work.began, 1),
-        "done": {name: _short(state[name]) for name in ("updates", "epochs", "seconds", "done") if name in state},
+        "done": {name: _short(state[name]) for name in ("updates", "epochs", "seconds", "done") if state.get(name)},
         "dev_figures": {name: _short(value) for name, value in last_dev_figures(rows).items()},
         "python": platform.python_version(),
         "model": dict(product.describe()),

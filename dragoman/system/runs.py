@@ -19,7 +19,7 @@ import pydantic
 from dragoman.contracts import Bitext, Recipe, UserError
 from dragoman.durations import format_duration
 from dragoman.system.settings import differences, recipe_of_toml, to_toml, value_at
-from dragoman.system.store import write_text
+from dragoman.system.store import read_card, write_text
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class DataFacts:
 class Run:
     """A training run. identity: drawn when it begins, so that a restart is another run.
 
-    threads and device may change on the way; equal weights are then not promised.
+    threads and device, not 0 and "auto" but what these stand for here, may change on the way; equal
+    weights are then not promised.
     complete: false for a model made by --finish, from which training can go on.
     """
 
@@ -106,16 +107,28 @@ def as_run(table: Mapping[str, Any]) -> Run:
     return pydantic.TypeAdapter(Run).validate_python(table)
 
 
+def run_of_model(out: Path) -> Run | None:
+    """The run that made the model in OUT; None for a model that was saved by hand. UserError where it is damaged."""
+    card = read_card(out)
+    try:
+        return as_run(card.run) if card.run else None
+    except ValueError as error:
+        raise UserError(f"{out / 'model.json'}: damaged, or not of Dragoman") from error
+
+
 def read_state(work: Path) -> dict[str, Any]:
     """What a learner wrote to work/state.json of what is done: updates, epochs, seconds; empty at first."""
     path = work / "state.json"
     try:
         state = json.loads(path.read_text(encoding="utf-8"))
+        done = [state.get(name, 0) for name in ("updates", "epochs", "seconds")]
+        if not all(isinstance(figure, int | float) for figure in done):
+            raise ValueError(f"no figures: {done}")
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, AttributeError) as error:
         raise UserError(f"{path}: damaged; --restart trains anew") from error
-    return state if isinstance(state, dict) else {}
+    return dict(state)
 
 
 # --- comparing ----------------------------------------------------------------------------------
@@ -160,9 +173,8 @@ def limits_changed(old: Run, new: Run) -> list[str]:
 
 def notes_on_going_on(old: Run, new: Run, state: Mapping[str, Any]) -> list[str]:
     """What the user should know when work goes on."""
-    done = (
-        f"goes on after {state['updates']:,} updates" if state.get("updates") else "goes on with the work in the folder"
-    )
+    updates = state.get("updates")
+    done = f"goes on after {updates:,} updates" if updates else "begins anew: no state of the learning was saved yet"
     notes = ["; ".join([done, *limits_changed(old, new)])]
     for name, was, now in (("threads", old.threads, new.threads), ("device", old.device, new.device)):
         if was != now:

@@ -15,7 +15,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -167,12 +167,19 @@ def read_card(folder: Path) -> ModelCard:
 
 
 def read_report(folder: Path) -> dict[str, Any]:
-    """What report.json says of the training; empty where it is gone."""
+    """What report.json says of the training; empty where it is gone. UserError where it is no such table."""
+    path = folder / "report.json"
     try:
-        report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        report = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
         return {}
-    return report if isinstance(report, dict) else {}
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from error
+    except ValueError:
+        report = None
+    if not isinstance(report, dict):
+        raise UserError(f"{path}: damaged; the model does without it, it may be removed")
+    return report
 
 
 def verify(folder: Path, card: ModelCard) -> None:
@@ -187,13 +194,24 @@ def verify(folder: Path, card: ModelCard) -> None:
 
 def _load_product(folder: Path, card: ModelCard, device: str) -> Translator:
     product = product_class(card.kind)
-    if "device" in inspect.signature(product.load).parameters:
-        loaded: Translator = product.load(folder, device=device)
-        return loaded
-    if device not in ("cpu", "auto"):
-        raise UserError(f"{folder}: kind {card.kind!r} runs on the cpu only, not on {device!r}")
-    loaded = product.load(folder)
+    resolve_device(card.kind, device)
+    loaded: Translator = product.load(folder, device=device) if _takes_device(product) else product.load(folder)
     return loaded
+
+
+def resolve_device(kind: str, device: str) -> str:
+    """The device that `device` stands for: "cpu" for a kind that knows no other, else what the product's own
+    `resolve_device` says of "auto", where it has one. UserError where the kind does not run there."""
+    product = product_class(kind)
+    if _takes_device(product):
+        return str(product.resolve_device(device)) if hasattr(product, "resolve_device") else device
+    if device not in ("cpu", "auto"):
+        raise UserError(f"kind {kind!r} runs on the cpu only, not on {device!r}")
+    return "cpu"
+
+
+def _takes_device(product: Any) -> bool:
+    return "device" in inspect.signature(product.load).parameters
 
 
 def _replaced(folder: Path, card: ModelCard) -> bool:
@@ -244,6 +262,16 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
+
+
+def remove_lock(folder: Path) -> None:
+    """Remove FOLDER/work, empty but for the lock. The caller holds the lock: nobody else can have begun there.
+
+    Who waits for this lock notices that its file is gone; the folder stays where somebody was quicker.
+    """
+    with suppress(OSError):
+        (folder / "work" / "lock").unlink()
+        (folder / "work").rmdir()
 
 
 def roll_forward(folder: Path) -> None:

@@ -12,9 +12,9 @@ from itertools import islice
 from pathlib import Path
 
 from dragoman.contracts import Bitext, Progress, UserError, quiet
-from dragoman.text.normalise import one_line
 from dragoman.text.options import TextOptions, Units
 from dragoman.text.sampling import Texts
+from dragoman.text.sentences import split_sentences
 from dragoman.text.subwords import SubwordSegmenter, fit_subwords
 from dragoman.text.vocabulary import CharacterSegmenter, WordSegmenter, fit_characters, fit_words
 
@@ -27,12 +27,15 @@ _CLASSES: dict[str, type[SubwordSegmenter] | type[WordSegmenter] | type[Characte
     "characters": CharacterSegmenter,
 }
 _CARD = "text.json"
+_MEASURED = 50_000  # source texts whose sentences are counted
 
 
 @dataclass(frozen=True)
 class Pipeline:
     """The segmenters of both sides, one and the same where `joint`.
 
+    sentences: so many sentences stand in at least one of 100 training sources; a line with more was never learnt
+    as a whole, even where it is short.
     longest: source pieces that a model has often enough been trained on, see `PairStore.usual_source_length`;
     max_pieces until then. A longer text is better split first (`sentences.cut_long`).
     """
@@ -43,11 +46,7 @@ class Pipeline:
     source_language: str
     target_language: str
     longest: int
-
-    @property
-    def lossless(self) -> bool:
-        """Whether any text without line ends comes back as its NFC form, on both sides."""
-        return self.source.lossless and self.target.lossless
+    sentences: int = 1
 
     @cached_property
     def fingerprint(self) -> str:
@@ -74,6 +73,7 @@ class Pipeline:
             "source_language": self.source_language,
             "target_language": self.target_language,
             "longest": self.longest,
+            "sentences": self.sentences,
             "source": {"units": _class_name(self.source), "file": files["source"]},
             "target": {"units": _class_name(self.target), "file": files["target"]},
         }
@@ -90,14 +90,14 @@ class Pipeline:
             joint = card["source"] == card["target"]
             languages = str(card["source_language"]), str(card["target_language"])
             sides = [(str(card[side]["units"]), str(card[side]["file"])) for side in ("source", "target")]
-            longest = int(card["longest"])
+            longest, sentences = int(card["longest"]), int(card["sentences"])
         except OSError as error:
             raise UserError(f"{path}: {error.strerror}") from error
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"{path}: damaged") from error
         source = _read(folder, *sides[0])
         target = source if joint else _read(folder, *sides[1])
-        return cls(source, target, joint, *languages, longest)
+        return cls(source, target, joint, *languages, longest, sentences)
 
 
 def fit_pipeline(
@@ -132,8 +132,20 @@ def fit_pipeline(
         source = fit(sources, f"{bitext.source_language}: ")
         target = fit(targets, f"{bitext.target_language}: ")
     return Pipeline(
-        source, target, options.joint, bitext.source_language, bitext.target_language, longest=options.max_pieces
+        source,
+        target,
+        options.joint,
+        bitext.source_language,
+        bitext.target_language,
+        longest=options.max_pieces,
+        sentences=_usual_sentences(islice(sources(), _MEASURED)),
     )
+
+
+def _usual_sentences(texts: Iterator[str]) -> int:
+    """How many sentences at least one text in 100 has; 1 where there are no texts."""
+    counts = sorted(sum(1 for part in split_sentences(text) if part.text) for text in texts)
+    return max(1, counts[-1 - len(counts) // 100]) if counts else 1
 
 
 def _fit(texts: Texts, options: TextOptions, threads: int, seed: int) -> tuple[AnySegmenter, list[str]]:

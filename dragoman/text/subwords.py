@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Literal
 
 import sentencepiece
 
@@ -36,7 +36,6 @@ class SubwordSegmenter:
     """
 
     model: bytes
-    lossless: ClassVar[bool] = True
 
     @cached_property
     def _processor(self) -> sentencepiece.SentencePieceProcessor:

@@ -46,7 +46,6 @@ class _ListedSegmenter:
     """A list of units, the most frequent first, that follow the special and the reserved pieces."""
 
     learnt: tuple[str, ...]
-    lossless: ClassVar[bool] = False
     cut: ClassVar[Callable[[str], list[str]]]
 
     @cached_property

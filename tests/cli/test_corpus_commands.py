@@ -88,6 +88,15 @@ def test_skip_sets_bad_lines_aside(dragoman: Command) -> None:
     assert "1 not UTF-8" in run.err
 
 
+@pytest.mark.parametrize("share", ["nan", "inf", "-0.1", "1e400"])
+@pytest.mark.parametrize("part", ["dev", "test"])
+def test_a_share_that_is_none_is_refused(dragoman: Command, part: str, share: str) -> None:
+    write("x.tsv", "one\teins\ntwo\tzwei\n")
+    run = dragoman("corpus", "split", "x.tsv", "--source", "en", "--target", "de", f"--{part}", share, "--out", "y")
+    assert f"{part} is a share below 1 or a number of pairs" in run.error_line
+    assert not Path("y").exists()
+
+
 def test_split_is_the_same_every_time_and_leaks_nothing(dragoman: Command, pair_files: tuple[Path, Path]) -> None:
     for out in ("one", "two"):
         run = dragoman("corpus", "split", *pair_files, "--dev", "0.1", "--test", "40", "--out", out)

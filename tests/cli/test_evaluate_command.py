@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,16 @@ def test_explain_shows_clipped_counts(dragoman: Command, tmp_path: Path) -> None
     assert "1 to 2" in dragoman(*command, "3").error_line
 
 
+def test_explain_leaves_out_references_that_are_not_there(dragoman: Command) -> None:
+    for name, text in {"t.de": "der die\nx\n", "t.en": "the cat\nx\n", "h.en": "the cat\nx\n"}.items():
+        Path(name).write_text(text, encoding="utf-8")
+    Path("second.en").write_text("\ny\n", encoding="utf-8")
+    command = ["evaluate", "--hypotheses", "h.en", "--test", "t.de", "t.en", "--reference", "second.en", "--explain"]
+    shown = [dragoman(*command, place).out.splitlines() for place in (1, 2)]
+    references = [[line.split()[1:] for line in lines if line.startswith("reference")] for lines in shown]
+    assert references == [[["the", "cat"]], [["x"], ["y"]]]
+
+
 def test_score_gives_a_line_a_record(dragoman: Command, test_files: list[str], transformer: Path) -> None:
     run = dragoman("score", transformer, "--test", *test_files)
     assert run.code == 0, run.err
@@ -108,6 +119,27 @@ def test_the_wrong_verb_names_the_kinds_that_have_it(
 def test_a_model_of_other_languages_is_not_fooled(dragoman: Command, test_files: list[str], dictionary: Path) -> None:
     run = dragoman("evaluate", dictionary, "--test", "test.zh", "test.en")
     assert "test.en test.zh" in run.error_line
+
+
+def test_languages_that_are_not_the_models_are_refused(
+    dragoman: Command, test_files: list[str], dictionary: Path
+) -> None:
+    given = ["evaluate", dictionary, "--test", *test_files]
+    assert "translates en-zh; --source fr" in dragoman(*given, "--source", "fr").error_line
+    assert "translates en-zh; --target zh-TW" in dragoman(*given, "--target", "zh-TW").error_line
+    assert dragoman(*given, "--source", "en-GB", "--target", "zh_CN", "--json").code == 0
+
+
+def test_a_damaged_report_is_one_line(dragoman: Command, dictionary: Path) -> None:
+    shutil.copytree(dictionary, "copy")
+    for content in (b"{", b"[]", b"\xff"):
+        Path("copy/report.json").write_bytes(content)
+        for more in ([], ["--json"]):
+            run = dragoman("info", "copy", *more)
+            assert "copy/report.json: damaged" in run.error_line
+            assert len(run.err.splitlines()) == 1
+    Path("copy/report.json").unlink()
+    assert json.loads(dragoman("info", "copy", "--json").out)["kind"] == "dictionary"
 
 
 @pytest.mark.parametrize("kind", ["dictionary", "transformer"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,35 @@ def test_without_dev_some_pairs_are_held_out_and_said(dragoman: Command, small: 
     assert held + left <= len(WORDS) ** 2
     assert "en-de" in run.out
     assert json.loads(Path("m/model.json").read_text(encoding="utf-8"))["kind"] == "dictionary"
+
+
+def test_pairs_that_would_leak_into_a_held_out_dev_set_are_counted(dragoman: Command) -> None:
+    rows = [f"{a} {b}\t{a}\n" for a, _ in WORDS for b, _ in WORDS]
+    Path("leaky.tsv").write_text("".join(rows), encoding="utf-8")
+    run = dragoman("train", "dictionary", "--train", "leaky.tsv", "--source", "en", "--target", "de", "--out", "m")
+    assert run.code == 0, run.err
+    said = next(line for line in run.err.splitlines() if line.startswith("dev:"))
+    held, left, left_out = (int(word) for word in said.split() if word.isdigit())
+    assert "left out of train as their source or target stands in dev" in said
+    assert left_out > 0
+    assert held + left + left_out == len(rows)
+
+
+def test_a_device_that_the_kind_has_not_is_refused_and_leaves_nothing(dragoman: Command, small: Path) -> None:
+    command = ["train", "dictionary", "--train", small, "--source", "en", "--target", "de", "--out", "m"]
+    assert "'dictionary' runs on the cpu only, not on 'cuda'" in dragoman(*command, "--device", "cuda").error_line
+    assert not Path("m").exists()
+
+
+def test_threads_are_said_to_the_libraries_at_the_door(
+    dragoman: Command, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    command = ["train", "dictionary", "--train", small, "--source", "en", "--target", "de", "--out", "m", "--threads"]
+    assert dragoman(*command, "0").code == 0
+    assert os.environ["OMP_NUM_THREADS"] == "7"
+    assert dragoman(*command, "2").code == 0
+    assert os.environ["OMP_NUM_THREADS"] == "2"
 
 
 def test_the_same_command_again_has_nothing_to_do(dragoman: Command, small: Path) -> None:

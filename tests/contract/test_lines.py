@@ -67,8 +67,9 @@ def test_no_unknown_sign_that_was_not_there(model: Trained) -> None:
 @every_kind
 @pytest.mark.timeout(120)
 def test_very_long_lines_neither_crash_nor_go_missing(model: Trained) -> None:
-    words = " ".join(SOURCES * 8)[: 8 * 700]
-    letters = "A" * 3000
+    words = " ".join(" ".join(SOURCES * 10).split()[:1500])
+    letters = "A" * 5000
+    assert len(words.split()) == 1500
     translations = model.translator.translate([words, letters, SOURCES[0]])
     assert translations[2].text == model.translator.translate([SOURCES[0]])[0].text
     for translation in translations:

@@ -10,6 +10,7 @@ import pytest
 from dragoman.contracts import (
     Ability,
     CanScore,
+    Flag,
     Hypothesis,
     Request,
     Sampling,
@@ -88,7 +89,8 @@ def test_it_has_learnt_something(model: Trained) -> None:
 def test_it_can_be_measured(model: Trained) -> None:
     evaluation = evaluate(model.translator, TEST)
     assert len(evaluation.hypotheses) == len(TEST)
-    assert 0 <= (evaluation.cap_share or 0) <= 1
+    capped = [Flag.LENGTH_CAP in best.flags for best in best_of(model.translator.translate(SOURCES))]
+    assert evaluation.cap_share == sum(capped) / len(capped)
     assert (evaluation.canonical_share is None) == (Ability.SCORE not in model.translator.abilities)
 
 

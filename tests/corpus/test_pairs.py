@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.contracts import Record, SentencePair, UserError
 from dragoman.corpus.bitext import ListBitext
-from dragoman.corpus.formats import open_bitext, read_records
+from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.lines import OnBadLine
 from dragoman.corpus.streams import InputFile
 from dragoman.corpus.tabular import read_side_by_side, read_tsv
@@ -32,7 +32,7 @@ def test_extra_tabs(tmp_path: Path) -> None:
     bitext = open_bitext([str(path)], "en", "de")
     assert [(pair.source, pair.target) for pair in bitext] == [('"a quoted start', "stays text"), ("good", "gut")]
     assert bitext.set_aside == {"fields=3": 1, "fields=1": 1}
-    assert bitext.details() == [f"{path}:1: fields=3", f"{path}:2: fields=1"]
+    assert bitext.details() == [f"fields=3: {path}:1", f"fields=1: {path}:2"]
     assert bitext.summary() == "2 of 4 pairs kept: 1 fields=1, 1 fields=3"
     assert str(next(iter(bitext)).origin) == f"{path}:3"
 
@@ -147,10 +147,10 @@ def test_only_a_few_examples_are_kept(tmp_path: Path) -> None:
     assert len(bitext.examples) == 4
     assert bitext.examples[-1].source == "y" * 200
     assert bitext.examples[-1].fault == "too long"
+    where = tmp_path / "t.tsv"
+    assert bitext.details() == [f"fields=1: {where}:2, {where}:3, {where}:4 and 997 more", f"too long: {where}:1002"]
 
 
-def test_plain_text_is_no_container(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="holds one language only"):
-        read_records(tmp_path / "train.en", "en", "de")
+def test_suffixes_are_known_in_capitals_and_before_gz(tmp_path: Path) -> None:
     (tmp_path / "X.TSV.gz").write_bytes(gzip.compress(b"a\tb\n"))
-    assert [record.target for record in read_records(tmp_path / "X.TSV.gz", "en", "de")] == ["b"]
+    assert [pair.target for pair in open_bitext([str(tmp_path / "X.TSV.gz")], "en", "de")] == ["b"]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from dragoman.contracts import UserError
-from dragoman.corpus.formats import SUFFIXES, bitext_files, open_bitext
-from dragoman.corpus.sources import CONTAINERS
+from dragoman.corpus.formats import SUFFIXES, open_bitext
+from dragoman.corpus.sources import CONTAINERS, bitext_files
 
 TMX = (
     '<tmx version="1.4"><header/><body><tu><tuv xml:lang="en-US"><seg>a</seg></tuv>'
@@ -111,6 +111,20 @@ def test_folders(folder: Path) -> None:
     assert open_bitext(["e"]).target_language == "zh"
     make(f__x_txt="x")
     assert refusal(["f"], "en", "zh") == "f: no bitext in this folder for en and zh"
+
+
+def test_of_two_regions_the_closest_code_is_taken_and_the_other_named(folder: Path) -> None:
+    files = {"d__t_en-GB": "colour\n", "d__t_en-US": "color\n", "d__t_de": "Farbe\n"}
+    make(**files)
+    british = open_bitext(["d"], "en", "de")
+    assert [pair.source for pair in british] == ["colour"]
+    assert british.warnings == ("d/t.en-US: left out, t.en-GB stands for en",)
+    american = open_bitext(["d"], "de", "en-US")
+    assert [(pair.target, american.warnings) for pair in american] == [("color", ())]
+    make(d__t_en="hue\n")
+    plain = open_bitext(["d"], "en", "de")
+    assert [pair.source for pair in plain] == ["hue"]
+    assert len(plain.warnings) == 2
 
 
 def test_languages_are_asked_for(folder: Path) -> None:

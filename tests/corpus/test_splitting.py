@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from dragoman.contracts import SentencePair, UserError
 from dragoman.corpus.bitext import ListBitext, fingerprint_of
-from dragoman.corpus.splitting import Shares, hold_out, key_hash, part_of, split_bitext, split_key
+from dragoman.corpus.splitting import Shares, hold_out, key_hash, split_bitext, split_key
 
 
 def bitext_of(count: int) -> ListBitext:
@@ -24,6 +25,12 @@ def bitext_of(count: int) -> ListBitext:
 def name(number: int) -> str:
     """Letters, since digits are all alike to the split."""
     return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+def part_of(source: str, shares: Shares) -> str:
+    """Test below the first threshold, dev below the second."""
+    place = key_hash(source) / 2**64
+    return "test" if place < shares.test else "dev" if place < shares.test + shares.dev else "train"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +67,7 @@ def test_parts_are_the_same_everywhere() -> None:
     parts = Counter(part_of(f"Question {name(number)}", Shares(0.1, 0.2)) for number in range(5000))
     assert 400 < parts["dev"] < 600
     assert 850 < parts["test"] < 1150
-    assert part_of("1 file") == part_of("2 FILE.")
+    assert key_hash("1 file") == key_hash("2 FILE.")
 
 
 def test_no_leaks(tmp_path: Path) -> None:
@@ -112,7 +119,8 @@ def test_held_out_pairs_of_tiny_corpora(sides: list[tuple[str, str]], about: int
         with pytest.raises(UserError, match="too few, or too much alike"):
             hold_out(bitext, about)
         return
-    train, dev = hold_out(bitext, about)
+    train, dev, left_out = hold_out(bitext, about)
+    assert len(train) + len(dev) + left_out == len(bitext)
     assert len(train) == len(list(train)) > 0
     assert len(dev) == len(list(dev)) > 0
     assert not {pair.source for pair in train} & {pair.source for pair in dev}
@@ -123,7 +131,8 @@ def test_held_out_pairs_of_tiny_corpora(sides: list[tuple[str, str]], about: int
 
 
 def test_hold_out_takes_about_so_many() -> None:
-    train, dev = hold_out(bitext_of(3000), 200)
+    train, dev, left_out = hold_out(bitext_of(3000), 200)
+    assert left_out == 3000 - len(train) - len(dev) > 200  # every tenth pair has a common target
     assert 130 < len(dev) < 280
     assert len(train) > 2300
 
@@ -132,7 +141,7 @@ def test_what_split_left_for_training_can_be_held_out_from(tmp_path: Path) -> No
     split_bitext(bitext_of(2000), tmp_path, dev=0.1, test=0.1)
     sides = [(tmp_path / f"train.{code}").read_text(encoding="utf-8").splitlines() for code in ("en", "de")]
     pairs = [SentencePair(source, target) for source, target in zip(*sides, strict=True)]
-    train, dev = hold_out(ListBitext(pairs, "en", "de"), 100)
+    train, dev, _ = hold_out(ListBitext(pairs, "en", "de"), 100)
     assert 60 < len(dev) < 200
     assert len(train) > 1000
 
@@ -143,6 +152,8 @@ def test_impossible_splits_are_refused(tmp_path: Path) -> None:
         (0.5, 0.6, "leave nothing of 100 pairs for train"),
         (60, 60, "leave nothing of 100 pairs for train"),
         (-1, 0.1, "dev is a share below 1 or a number of pairs"),
+        (math.nan, 0.1, "dev is a share below 1 or a number of pairs, not nan"),
+        (0.1, math.inf, "test is a share below 1 or a number of pairs, not inf"),
     ):
         with pytest.raises(UserError, match=message):
             split_bitext(bitext, tmp_path, dev, test)

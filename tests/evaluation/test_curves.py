@@ -24,7 +24,7 @@ ROWS: list[dict[str, object]] = [
 
 
 def test_png_is_written_whole(tmp_path: Path) -> None:
-    assert learning_curve(ROWS, tmp_path / "new" / "learning_curve.png", "en-zh")
+    assert learning_curve(ROWS, tmp_path / "new" / "learning_curve.png")
     content = (tmp_path / "new" / "learning_curve.png").read_bytes()
     assert content.startswith(b"\x89PNG")
     assert content.rstrip(b"\x00").endswith(b"IEND\xaeB`\x82")
@@ -58,6 +58,8 @@ def test_series_keeps_finite_values_in_order_of_steps_and_the_last_of_a_repeated
 def test_a_cut_last_line_of_the_progress_file_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "progress.jsonl"
     path.write_text(json.dumps({"phase": "dev", "step": 1}) + '\n{"phase": "de', encoding="utf-8")
+    assert read_progress(path) == [{"phase": "dev", "step": 1}]
+    path.write_bytes(b'\xff\xfe\n{"phase": "dev", "step": 1}\n{"note": "\xff"')
     assert read_progress(path) == [{"phase": "dev", "step": 1}]
 
 

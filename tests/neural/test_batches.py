@@ -39,7 +39,7 @@ def test_order_depends_on_seed_and_epoch_alone() -> None:
     source, target = lengths(500)
 
     def order(seed: int, epoch: int) -> list[int]:
-        return np.concatenate(plan(source, target, 256, seed, epoch)).tolist()
+        return [int(index) for index in np.concatenate(plan(source, target, 256, seed, epoch))]
 
     assert order(1, 0) == order(1, 0)
     assert order(1, 0) != order(1, 1)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from dragoman.neural.recipes import TrainingOptions
-from dragoman.neural.training import Clock, rate
+from dragoman.neural.training import Clock, Learner, rate
 
 
 def test_cosine_goes_up_linearly_and_down_to_nothing() -> None:
@@ -28,6 +28,14 @@ def test_a_short_schedule_still_has_a_way_down() -> None:
     options = TrainingOptions(learning_rate=1.0, warmup_updates=1000)
     assert rate(5, 10, options) == pytest.approx(1.0)
     assert rate(10, 10, options) == pytest.approx(0.0)
+
+
+def test_below_a_bleu_of_one_the_loss_decides() -> None:
+    learner = Learner.__new__(Learner)
+    learner.options = TrainingOptions(select="chrf")
+    noise = learner.figure({"loss": 5.03, "bleu": 0.0, "chrf": 4.62})
+    better = learner.figure({"loss": 3.27, "bleu": 0.0, "chrf": 4.36})
+    assert noise < better < learner.figure({"loss": 3.2, "bleu": 1.2, "chrf": 4.0})
 
 
 def test_positions_are_updates_without_a_budget_and_time_with_one() -> None:

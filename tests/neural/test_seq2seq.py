@@ -48,6 +48,17 @@ def test_long_texts_are_cut_and_keep_their_white_space() -> None:
     assert translator.translate(["one\n two\r\nthree"])[0].text.count("\n") == 2
 
 
+def test_a_short_line_of_several_sentences_is_cut_where_training_had_one_a_line() -> None:
+    translator = small_translator()
+    text = "The old lamp. Two red books!  The nurse saw 12 apples."
+    assert len(translator.pipeline.source.encode([text])[0]) <= translator.pipeline.longest
+    assert translator.pipeline.sentences == 1
+    together = translator.translate([text])[0].hypotheses[0]
+    alone = translator.translate(["The old lamp.", "Two red books!", "The nurse saw 12 apples."])
+    first, second, third = (translation.text for translation in alone)
+    assert together.text == f"{first} {second}  {third}"
+
+
 def test_batching_order_and_n_best_change_nothing() -> None:
     translator = small_translator()
     sources = [f"The child lost {count} letters in the city." * (1 + count % 3) for count in range(12)]

@@ -143,9 +143,10 @@ def test_beam_greedy_and_exact_search_agree_with_enumeration() -> None:
         wide = beam_search(made.scorer(), source[None], beam=600, max_lengths_B=[4])[0]
         assert rank(wide, alpha)[0].pieces == best.pieces
         exact = exact_search(made.scorer(), source, max_length=4, alpha=alpha)
+        assert exact.candidate is not None
         assert exact.candidate.pieces == best.pieces
         assert exact.candidate.log_probability == pytest.approx(best.log_probability, abs=1e-4)
-    greedy, last = [], 2
+    greedy: list[int] = []
     for _ in range(4):
         hidden = made.hidden(source[None], torch.tensor([[2, *greedy]]))
         last = int((hidden[0, -1] @ made.output_VD.mT).argmax()) if len(greedy) < 3 else 3

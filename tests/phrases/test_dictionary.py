@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -59,7 +59,7 @@ def hand_made() -> DictionaryTranslator:
         entries={entry.source: entry for entry in entries},
         compounds=frozenset({"电脑", "图书馆"}),
         longest=4,
-        spelling=Spelling(surfaces={"haus": "Haus"}, spaces={".": (0.0, 0.0, 1.0, 1.0)}, capitals=True),
+        spelling=Spelling(surfaces={"haus": "Haus"}, spaces={".": (0.0, 1.0)}, capitals=True),
         drop=0.1,
     )
 
@@ -238,7 +238,7 @@ def test_a_bitext_is_only_walked(tmp_path: Path) -> None:
     """Nothing assumes that it fits into memory: it is never made a list by `len` and index."""
 
     class Stream(ListBitext):
-        def __iter__(self) -> Iterable[SentencePair]:  # type: ignore[override]
+        def __iter__(self) -> Iterator[SentencePair]:
             yield from self.pairs
 
     pairs = generated_bitext(50)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from itertools import permutations
@@ -160,3 +161,16 @@ def test_numbered_pairs_give_back_the_words(
                 ]
                 assert back == lines
             assert len(pairs) == len(lines)
+
+
+def test_a_pair_costs_eight_bytes_of_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numbered, "WORDS_AT_ONCE", 1000)
+    count, line = 100_000, (["a", "b"], ["x"])
+    tracemalloc.start()
+    try:
+        with number_pairs((line for _ in range(count)), tmp_path) as pairs:
+            _, peak = tracemalloc.get_traced_memory()
+            assert len(pairs) == count
+    finally:
+        tracemalloc.stop()
+    assert peak < 8 * count * 1.5 + 100_000  # an array grows by an eighth at a time; a list of pairs would take 64 each

@@ -134,6 +134,14 @@ def test_what_no_search_may_say() -> None:
     assert rules.after(START, [1]) == READY
 
 
+def test_white_space_is_blank_as_a_piece_but_not_when_spelt_by_bytes() -> None:
+    """What the text of the module owns up to; a translator then flags the output as empty."""
+    table = piece_table("\u3000", " ", byte_pieces=True)
+    rules = OutputRules(table)
+    assert rules.after(START, [table.pieces.index("\u3000"), table.pieces.index(" "), table.byte_ids[0x20]]) == START
+    assert rules.after(START, [table.byte_ids[byte] for byte in "\u3000".encode()]) == READY
+
+
 def test_a_prefix_that_stops_within_a_character_is_completed() -> None:
     table = piece_table("a", byte_pieces=True)
     scorer = ToyScorer(table, seed=3, never=())

@@ -159,6 +159,7 @@ def test_uniform_numbers_are_uniform_and_unrelated() -> None:
     [
         (Sampling(temperature=0.0), "temperature 0.0"),
         (Sampling(temperature=math.nan), "temperature nan"),
+        (Sampling(temperature=math.inf), "temperature inf"),
         (Sampling(top_k=-1), "top_k -1"),
         (Sampling(top_p=0.0), "top_p 0.0"),
         (Sampling(top_p=1.5), "top_p 1.5"),

@@ -35,12 +35,12 @@ from dragoman.durations import Duration
 class Shape:
     """What it looks like."""
 
-    width: int = Field(4, ge=1, le=64, description="numbers in a row")
-    heads: int = Field(2, ge=1, description="must divide the width")
-    units: Literal["words", "signs"] = Field("words", description="what is counted")
-    dropout: float = Field(0.1, ge=0, lt=1, description="share left out")
-    name: str = Field("plain", description='free text, "quoted" or not')
-    sizes: tuple[int, ...] = Field((1, 2), description="some sizes")
+    width: int = Field(default=4, ge=1, le=64, description="numbers in a row")
+    heads: int = Field(default=2, ge=1, description="must divide the width")
+    units: Literal["words", "signs"] = Field(default="words", description="what is counted")
+    dropout: float = Field(default=0.1, ge=0, lt=1, description="share left out")
+    name: str = Field(default="plain", description='free text, "quoted" or not')
+    sizes: tuple[int, ...] = Field(default=(1, 2), description="some sizes")
 
     def __post_init__(self) -> None:
         if self.width % self.heads:
@@ -51,12 +51,12 @@ class Shape:
 class Steps:
     """How long it learns."""
 
-    max_updates: int = Field(10, ge=1, description="updates in all")
-    max_epochs: int | None = Field(None, ge=1, description="passes over the data; none = as many as it takes")
-    time_budget: Duration = Field(0.0, ge=0, description="wall-clock time; 0s = no budget")
-    pause: Duration | None = Field(None, description="sleep in each step")
-    dropout: float = Field(0.2, ge=0, lt=1, description="another one")
-    save_every: int = Field(1, ge=1, description="updates between states")
+    max_updates: int = Field(default=10, ge=1, description="updates in all")
+    max_epochs: int | None = Field(default=None, ge=1, description="passes over the data; none = as many as it takes")
+    time_budget: Duration = Field(default=0.0, ge=0, description="wall-clock time; 0s = no budget")
+    pause: Duration | None = Field(default=None, description="sleep in each step")
+    dropout: float = Field(default=0.2, ge=0, lt=1, description="another one")
+    save_every: int = Field(default=1, ge=1, description="updates between states")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Fake:
 
     shape: Shape = Field(default_factory=Shape)
     training: Steps = Field(default_factory=Steps)
-    shout: bool = Field(True, description="answer in capitals")
+    shout: bool = Field(default=True, description="answer in capitals")
 
     def train(self, train: Bitext, dev: Bitext | None, work: Work) -> FakeTranslator:
         state_file = work.folder / "state.json"

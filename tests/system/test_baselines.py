@@ -132,3 +132,9 @@ def test_a_name_without_a_system_is_refused_in_one_line(name: str, message: str)
     with pytest.raises(UserError, match=message) as refused:
         resolve_system(name, "en", "zh")
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["copy", "memory:none.tsv"])
+def test_a_baseline_runs_on_the_cpu_only(name: str) -> None:
+    with pytest.raises(UserError, match=f"{name}: runs on the cpu only, not on 'cuda:1'"):
+        resolve_system(name, "en", "zh", "cuda:1")

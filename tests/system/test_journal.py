@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 from dragoman.contracts import Progress, quiet
-from dragoman.system import journal
 from dragoman.system.journal import Journal, last_dev_figures, rows_of
 
 
 def test_rows_are_kept_in_order_and_thinned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter([0.0, 0.5, 1.0, 1.2, 1.3, 1.4, 1.5])
-    monkeypatch.setattr(journal.time, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr("dragoman.system.journal.time.monotonic", lambda: next(seconds))
     seen: list[Progress] = []
     signs = [Progress("training", step, 6, {"loss": step / 2}) for step in range(1, 5)]
     signs += [Progress("dev", 4, 6, {"bleu": 1.0}), Progress("dev", 5, 6), Progress("dev", 5, note="look")]
@@ -49,6 +48,7 @@ def test_steps_that_were_undone_are_dropped_and_the_rest_stays(tmp_path: Path) -
 
 
 def test_the_last_look_counts() -> None:
-    rows = [{"phase": "dev", "step": 1, "bleu": 1}, {"phase": "dev", "step": 2, "bleu": 2, "note": "x"}, {"phase": "a"}]
+    looks: list[dict[str, object]] = [{"phase": "dev", "step": step, "bleu": step} for step in (1, 2)]
+    rows: list[dict[str, object]] = [looks[0], {**looks[1], "note": "x"}, {"phase": "a"}]
     assert last_dev_figures(rows) == {"step": 2, "bleu": 2}
     assert last_dev_figures([{"phase": "training"}]) == {}

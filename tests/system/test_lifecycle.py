@@ -187,6 +187,25 @@ def test_other_threads_on_the_way_are_said(out: Path) -> None:
     assert "threads 1 -> 2: the weights may differ slightly from those of an unbroken run" in notes
 
 
+def test_the_run_says_which_device_and_how_many_threads_it_had(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakeTranslator, "resolve_device", staticmethod(lambda device: "cpu"), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    interrupted(out, 4, device="auto", threads=0)
+    notes: list[str] = []
+    facts = train(out, device="cpu", threads=6, report=lambda progress: notes.append(progress.note)).facts
+    assert (facts["device"], facts["threads"]) == ("cpu", 6)
+    assert [note for note in notes if note] == ["goes on after 4 updates"]
+
+
+def test_without_a_state_learning_begins_anew(out: Path, tmp_path: Path) -> None:
+    interrupted(out, 4)
+    (out / "work" / "state.json").unlink()
+    notes: list[str] = []
+    train(out, report=lambda progress: notes.append(progress.note))
+    assert "begins anew: no state of the learning was saved yet" in notes
+    assert fingerprint(out) == unbroken(tmp_path)
+
+
 # --- limits -------------------------------------------------------------------------------------
 
 

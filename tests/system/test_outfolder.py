@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -65,11 +66,27 @@ def test_a_damaged_run_is_refused_until_a_restart(out: Path, content: str) -> No
     assert train(out, restart=True).product
 
 
-def test_a_damaged_state_is_refused(out: Path) -> None:
+@pytest.mark.parametrize("content", ["{", "[]", '{"updates": "many"}'])
+def test_a_damaged_state_is_refused(out: Path, content: str) -> None:
     interrupted(out, 4)
-    (out / "work" / "state.json").write_text("{")
+    (out / "work" / "state.json").write_text(content)
     with pytest.raises(UserError, match=r"state\.json: damaged; --restart trains anew"):
         train(out)
+
+
+@pytest.mark.parametrize("run", [{"identity": 3}, {"seed": "x"}])
+def test_a_model_whose_run_is_damaged_is_refused(out: Path, run: dict[str, object]) -> None:
+    train(out)
+    card = json.loads((out / "model.json").read_text())
+    (out / "model.json").write_text(json.dumps({**card, "run": run}))
+    with pytest.raises(UserError, match=r"model\.json: damaged, or not of Dragoman"):
+        train(out)
+
+
+def test_a_kind_that_knows_no_device_is_refused_before_anything_is_made(out: Path) -> None:
+    with pytest.raises(UserError, match="'dictionary' runs on the cpu only, not on 'cuda'"):
+        train_model(catalogue.recipe_named("dictionary"), TRAIN, DEV, out, device="cuda")
+    assert not out.exists()
 
 
 # --- restart and discard ------------------------------------------------------------------------
@@ -115,6 +132,30 @@ def test_work_is_discarded_after_the_fact_too(out: Path) -> None:
     train(out)
     assert train(out, discard_work=True).already_finished
     assert "work" not in names(out)
+
+
+def test_work_is_discarded_while_nobody_else_can_begin(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remove, refused = store.remove_lock, []
+
+    def removing(folder: Path) -> None:
+        with pytest.raises(store.Busy), store.locked(folder):
+            pass
+        refused.append(folder)
+        remove(folder)
+
+    monkeypatch.setattr(store, "remove_lock", removing)
+    train(out, discard_work=True)
+    assert refused == [out]
+    assert "work" not in names(out)
+
+
+def test_what_another_process_began_is_not_removed(out: Path) -> None:
+    with store.locked(out):
+        (out / "work" / "run.json").write_text("begun")
+        store.remove_lock(out)
+    assert names(out / "work") == {"run.json"}
+    with store.locked(out):
+        assert names(out / "work") == {"run.json", "lock"}
 
 
 # --- what is not ours ---------------------------------------------------------------------------

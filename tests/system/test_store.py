@@ -92,6 +92,11 @@ def flip(folder: Path) -> None:
     (folder / "weights.json").write_text("[3]")
 
 
+def replace_by_a_file(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.write_text("x")
+
+
 def stop_in_training(folder: Path) -> None:
     (folder / "model.json").unlink()
     (folder / "work").mkdir()
@@ -100,7 +105,7 @@ def stop_in_training(folder: Path) -> None:
 
 REFUSALS: list[tuple[Callable[[Path], object], str]] = [
     (lambda folder: shutil.rmtree(folder), "m: no such folder"),
-    (lambda folder: (shutil.rmtree(folder), folder.write_text("x")), "m: a file, not a model folder"),
+    (replace_by_a_file, "m: a file, not a model folder"),
     (lambda folder: (folder / "model.json").unlink(), r"m: not a model folder \(it has no model.json\)"),
     (stop_in_training, "m: training is not finished; the same train command goes on with it"),
     (truncate, r"m/model\.json: damaged, or not of Dragoman"),
@@ -129,6 +134,9 @@ def test_what_is_no_whole_model_is_refused_in_one_line(
 def test_a_record_may_be_edited(tmp_path: Path) -> None:
     (saved(tmp_path / "m") / "report.json").write_text("notes of my own")
     assert store.load_model(tmp_path / "m") == OLD
+    with pytest.raises(UserError, match=r"m/report\.json: damaged; the model does without it"):
+        store.read_report(tmp_path / "m")
+    (tmp_path / "m" / "report.json").unlink()
     assert store.read_report(tmp_path / "m") == {}
 
 
