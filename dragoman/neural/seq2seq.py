@@ -362,6 +362,11 @@ class NeuralTranslator:
         network.to(devices.pick(device))
         return cls(facts["kind"], [network], options, pipeline, StoredSearch(**facts["search"]))
 
+    @staticmethod
+    def resolve_device(device: str) -> str:
+        """The device that "auto" stands for here."""
+        return str(devices.pick(device))
+
     def describe(self) -> Mapping[str, object]:
         parameters = sum(parameter.numel() for network in self.networks for parameter in network.parameters())
         return {
