@@ -169,7 +169,7 @@ def closing(root: Path, seconds: float) -> None:
         ("Try it, a line a sentence", f"dragoman translate {root}/model"),
         (
             "Train on your own pairs: a TMX, a folder of PO files, a TSV, or two text files, line by line",
-            f"dragoman train transformer-small --train my.tmx --source {source} --target {target} "
+            f"dragoman train transformer-tiny --train my.tmx --source {source} --target {target} "
             "--time-budget 20m --out my-model",
         ),
         ("Translate a file, and know how good it is", f"dragoman translate my-model my.{source} --out my.{target}"),
