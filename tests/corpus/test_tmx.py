@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import itertools
 import resource
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -137,10 +136,9 @@ def test_entity_bomb_is_refused_at_once(tmp_path: Path, mode: OnBadLine) -> None
         f'<?xml version="1.0"?>\n<!DOCTYPE tmx [<!ENTITY a "aaaaaaaaaa">{bomb}]>\n'
         f'<tmx version="1.4"><header srclang="en"/><body>{unit(("en", "&p;"), ("de", "x"))}</body></tmx>'
     )
-    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(UserError, match=r"^m\.tmx:2: refused: it declares the entity 'a'$"):
         read(tmp_path, content, on_bad_line=mode)
-    assert time.perf_counter() - start < 2
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000
 
 

@@ -149,7 +149,7 @@ def test_a_time_budget_is_kept(tmp_path: Path) -> None:
         RECIPE, training=replace(RECIPE.training, max_updates=10**6, validate_every=10**5, time_budget=6.0)
     )
     train_translator(recipe, TRAIN, DEV, Work(tmp_path, threads=1, began=began))
-    assert 3 < time.monotonic() - began < 9
+    assert 3 < time.monotonic() - began < 12
 
 
 def test_a_raised_limit_goes_on_from_the_last_state(tmp_path: Path) -> None:
