@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from dragoman.contracts import SentencePair
+from dragoman.wording import counted
 
 if TYPE_CHECKING:
     from dragoman.evaluation.metrics import BleuParts, ClippedCount
@@ -18,7 +19,7 @@ def evaluation_lines(evaluation: Evaluation) -> list[str]:
     metrics = [("BLEU", scores.bleu), ("chrF", scores.chrf), *([("TER", scores.ter)] if scores.ter else [])]
     lines = [f"{name:<4} {metric.value:6.2f}  {metric.signature}" for name, metric in metrics]
     lines[1:1] = [f"{'':13}{part}" for part in _bleu_parts(scores.parts)]
-    done = [f"{scores.sentences:,} sentences"]
+    done = [counted(scores.sentences, "sentence")]
     if evaluation.sentences_per_second is not None:
         done.append(f"{evaluation.sentences_per_second:,.1f} sentences/s")
     if evaluation.cap_share is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from dragoman.cli.screen import say
 from dragoman.contracts import Record, SentencePair, UserError
+from dragoman.wording import counted
 
 if TYPE_CHECKING:
     from dragoman.corpus.bitext import FileBitext
@@ -50,5 +51,5 @@ def lines_beside(file: str, bitext: FileBitext, on_bad_line: Literal["stop", "sk
         return lines
     records = list(every_record(bitext))
     if len(lines) != len(records):
-        raise UserError(f"{file}: {len(lines):,} lines, but the test set has {len(records):,} pairs")
+        raise UserError(f"{file}: {counted(len(lines), 'line')}, but the test set has {counted(len(records), 'pair')}")
     return [line for line, pair in zip(lines, records, strict=True) if pair is not None]

@@ -24,10 +24,9 @@ def recipes(name: File | None = None, /, *, set_: Settings | None = None) -> Non
         return
     refuse_given("the list of recipes is as it is; name one of them", {"--set": set_})
     width = max(map(len, PRESETS))
-    for preset in PRESETS:
+    for preset, row in PRESETS.items():
         recipe = recipe_named(preset)
-        summary = (type(recipe).__doc__ or recipe.kind).strip().partition("\n")[0]
         changed = differences(type(recipe)(), recipe)
-        print(f"{preset:<{width}}  {summary}")
+        print(f"{preset:<{width}}  {row.about}")
         if changed:
             print(f"{'':<{width}}  {', '.join(f'{field.name} {field.new}' for field in changed)}")

@@ -25,6 +25,7 @@ from dragoman.cli.options import (
 from dragoman.cli.reading import opened
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Bitext, DataKind, UserError
+from dragoman.wording import counted
 
 if TYPE_CHECKING:
     from dragoman.system.lifecycle import Outcome
@@ -103,12 +104,13 @@ def train(
     if missing or recipe is None or train is None or out is None:
         raise UserError(f"train: {', '.join(missing)} missing; for example: {EXAMPLE}")
 
-    from dragoman.system.lifecycle import train_model
+    from dragoman.system.lifecycle import check_folder, train_model
     from dragoman.system.settings import recipe_from
 
     sets = [*(set_ or ()), *([f"time_budget={time_budget}"] if time_budget else ())]
     chosen = recipe_from(recipe, sets)
     _check_data(chosen.kind, chosen.data)
+    check_folder(Path(out))
     bitext: Bitext = opened(train, source, target, on_bad_line, "train")
     if dev:
         held: Bitext = opened(dev, bitext.source_language, bitext.target_language, on_bad_line, "dev")
@@ -154,7 +156,7 @@ def _held_out(bitext: Bitext) -> tuple[Bitext, Bitext]:
     train, dev, left_out = hold_out(bitext, about)
     leaks = f", {left_out:,} left out of train as their source or target stands in dev" if left_out else ""
     left = f"{len(train):,} left to train on{leaks}"
-    say(f"dev: {len(dev):,} pairs held out by hash of the source, {left} (--dev gives others)")
+    say(f"dev: {counted(len(dev), 'pair')} held out by hash of the source, {left} (--dev gives others)")
     return train, dev
 
 

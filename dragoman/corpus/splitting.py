@@ -23,6 +23,7 @@ from dragoman.contracts import Bitext, SentencePair, UserError
 from dragoman.corpus.bitext import PairDigest
 from dragoman.corpus.lines import writing
 from dragoman.corpus.writers import as_line
+from dragoman.wording import counted
 
 _TRAIN, _DEV, _TEST, _LEFT_OUT = range(4)
 _PART_NAMES = ("train", "dev", "test")
@@ -85,7 +86,7 @@ class SplitReport:
     def summary(self) -> str:
         """One line with all counts."""
         return (
-            f"{self.train:,} pairs for train, {self.dev:,} for dev, {self.test:,} for test "
+            f"{counted(self.train, 'pair')} for train, {self.dev:,} for dev, {self.test:,} for test "
             f"(shares {self.shares.dev:.4g} and {self.shares.test:.4g} by hash of the source); "
             f"{self.left_out:,} left out of train: their source or target stands in dev or test"
         )
@@ -137,7 +138,7 @@ def split_bitext(bitext: Bitext, out_folder: str | Path, dev: float = 0.02, test
         raise UserError(f"source and target are both {languages[0]}: their files would have the same names")
     shares = Shares(_share(dev, len(bitext), "dev"), _share(test, len(bitext), "test"))
     if shares.dev + shares.test >= 1:
-        raise UserError(f"dev ({dev:g}) and test ({test:g}) leave nothing of {len(bitext):,} pairs for train")
+        raise UserError(f"dev ({dev:g}) and test ({test:g}) leave nothing of {counted(len(bitext), 'pair')} for train")
     parts = _assign(bitext, shares)
     wanted = [code for code, share in ((_TRAIN, 1), (_DEV, shares.dev), (_TEST, shares.test)) if share]
     names = {code: [Path(out_folder) / f"{_PART_NAMES[code]}.{language}" for language in languages] for code in wanted}
@@ -191,7 +192,7 @@ def _assign(bitext: Bitext, shares: Shares, *, highest: bool = False) -> Parts:
         if np.isin(wanted, parts_N).all():
             return parts_N
     names = ", ".join(_PART_NAMES[code] for code in wanted)
-    raise UserError(f"{len(bitext):,} pairs are too few, or too much alike, to be split into {names}")
+    raise UserError(f"{counted(len(bitext), 'pair')}: too few, or too much alike, to be split into {names}")
 
 
 def _by_thresholds(sources_N: Hashes, shares: Shares) -> Parts:

@@ -51,6 +51,19 @@ def why_not(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
+def require_files(paths: Iterable[str]) -> None:
+    """UserError for the first that is not there or is a folder, before anything slow begins."""
+    for path in paths:
+        if path == STANDARD_INPUT:
+            continue
+        try:
+            folder = stat.S_ISDIR(os.stat(path).st_mode)
+        except OSError as error:
+            raise UserError(f"{path}: {why_not(error)}") from error
+        if folder:
+            raise UserError(f"{path}: is a folder, not a file")
+
+
 def read_chunks(path: str | Path, name: str = "") -> Iterator[bytes]:
     """The bytes of a file or of standard input (`-`), gunzipped, as soon as they are there.
 

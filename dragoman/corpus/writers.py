@@ -14,6 +14,7 @@ from dragoman.contracts import SentencePair, UserError
 from dragoman.corpus.lines import writing
 from dragoman.corpus.sources import suffix_container
 from dragoman.corpus.streams import STANDARD_INPUT
+from dragoman.wording import counted
 
 _LINE_END = re.compile(r"\r\n|[\r\n]")
 _TAB = re.compile(r"\t")
@@ -46,8 +47,9 @@ class WriteReport:
 
     def summary(self) -> str:
         """One line, such as "2 pairs written to x.tsv; made spaces: 1 tab"."""
-        made = ", ".join(f"{count:,} {what}{'s' if count > 1 else ''}" for what, count in self.replaced.items())
-        return f"{self.pairs:,} pairs written to {' and '.join(self.files)}{'; made spaces: ' if made else ''}{made}"
+        made = ", ".join(counted(count, what) for what, count in self.replaced.items())
+        written = f"{counted(self.pairs, 'pair')} written to {' and '.join(self.files)}"
+        return f"{written}; made spaces: {made}" if made else written
 
 
 def as_line(text: str) -> str:

@@ -68,7 +68,7 @@ class Clock:
     def position(self, updates: int, look_seconds: float) -> float:
         if not self.budget:
             return float(updates)
-        reserve = min(0.4 * self.budget, 7 * look_seconds + 3 if look_seconds else 0.15 * self.budget)
+        reserve = min(0.2 * self.budget, 7 * look_seconds + 3 if look_seconds else 0.15 * self.budget)
         return self.length * self.seconds() / (self.budget - reserve)
 
 

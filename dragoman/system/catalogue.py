@@ -1,7 +1,7 @@
 """Which kinds of translator are there, and which ready recipes?
 
-A new kind is one row in KINDS (its Recipe class) and a row in PRESETS for each ready recipe. Values
-are "module:name", imported when asked for, so that a look at the table costs nothing.
+A new kind is one row in KINDS (its Recipe class) and a row in PRESETS for each ready recipe. Classes and
+recipes are named as "module:name" and imported when asked for, so that a look at the table costs nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from dragoman.contracts import Recipe, UserError
 
@@ -18,11 +18,26 @@ KINDS: dict[str, str] = {
     "dictionary": "dragoman.phrases.recipes:Dictionary",
 }
 
-PRESETS: dict[str, str] = {
-    "transformer-tiny": "dragoman.neural.recipes:TINY",
-    "transformer-small": "dragoman.neural.recipes:SMALL",
-    "transformer-base": "dragoman.neural.recipes:BASE",
-    "dictionary": "dragoman.phrases.recipes:DICTIONARY",
+
+class Preset(NamedTuple):
+    """recipe: its "module:name". about: what it is and when to take it, in one line."""
+
+    recipe: str
+    about: str
+
+
+PRESETS: dict[str, Preset] = {
+    "transformer-tiny": Preset(
+        "dragoman.neural.recipes:TINY", "a Transformer 128 wide: for minutes on a laptop, or a few thousand pairs"
+    ),
+    "transformer-small": Preset("dragoman.neural.recipes:SMALL", "a Transformer 256 wide: for hours on a laptop"),
+    "transformer-base": Preset(
+        "dragoman.neural.recipes:BASE", "the Transformer of the paper, 512 wide: for a GPU and many pairs"
+    ),
+    "dictionary": Preset(
+        "dragoman.phrases.recipes:DICTIONARY",
+        "word for word, learnt by counting in seconds; a network has to beat it",
+    ),
 }
 
 
@@ -50,7 +65,7 @@ def recipe_named(name: str) -> Recipe[Any, Any]:
     if name not in PRESETS:
         hint = did_you_mean(name, PRESETS) or f"; there are: {', '.join(PRESETS)}"
         raise UserError(f"no recipe {name!r}{hint} (a recipe of your own is a path ending in .toml)")
-    found: Recipe[Any, Any] = load_object(PRESETS[name])
+    found: Recipe[Any, Any] = load_object(PRESETS[name].recipe)
     return found
 
 

@@ -57,7 +57,8 @@ def train_model(
     """
     began = time.monotonic() if began is None else began
     runs_on = store.resolve_device(recipe.kind, device)
-    _check_folder(out)
+    check_folder(out)
+    _make_folder(out)
     start, start_fingerprint = _start(recipe, train, init_from, out, device, report)
     names = {"init_from": str(init_from or ""), **(command or {})}
     asked = runs.new_run(
@@ -193,10 +194,15 @@ def _is_finished(out: Path, run: runs.Run) -> bool:
     return made is not None and runs.same_work(made, run)
 
 
-def _check_folder(out: Path) -> None:
-    """UserError where the folder is somebody's own: nothing in it may be overwritten or cleared."""
+def check_folder(out: Path) -> None:
+    """UserError where the folder is somebody's own: nothing in it may be overwritten or cleared. Writes nothing."""
+    there = next((path for path in (out, *out.absolute().parents) if path.exists()), out)
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        why = "cannot be written to" if there.is_dir() else "is a file"
+        raise UserError(f"{there}: {why}; --out names a folder for the model")
+    if there != out:
+        return
     try:
-        out.mkdir(parents=True, exist_ok=True)
         names = {path.name for path in out.iterdir() if not path.name.startswith(".")}
         work = {path.name for path in (out / "work").iterdir()} if "work" in names else set()
     except OSError as error:
@@ -205,6 +211,13 @@ def _check_folder(out: Path) -> None:
         store.read_card(out)
     elif not work & {"run.json", "clearing", "publish"} and (names - {"work"} or work - {"lock"}):
         raise UserError(f"{out}: holds other files; name a new or empty folder as --out")
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{out}: {error.strerror}; --out names a folder for the model") from error
 
 
 def _start(

@@ -20,6 +20,7 @@ from dragoman.contracts import Bitext, Recipe, UserError
 from dragoman.durations import format_duration
 from dragoman.system.settings import differences, recipe_of_toml, to_toml, value_at
 from dragoman.system.store import read_card, write_text
+from dragoman.wording import counted
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class DataFacts:
     fingerprint: str
 
     def __str__(self) -> str:
-        return f"{self.files or 'data'} ({self.source_language}-{self.target_language}, {self.pairs:,} pairs)"
+        return f"{self.files or 'data'} ({self.source_language}-{self.target_language}, {counted(self.pairs, 'pair')})"
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def test_hypotheses_may_have_a_line_for_every_record(dragoman: Command, test_fil
     assert json.loads(run.out)["bleu"]["value"] == pytest.approx(100)
     Path("short.zh").write_text("x\n", encoding="utf-8")
     wrong = dragoman("evaluate", "--hypotheses", "short.zh", "--test", *test_files)
-    assert "1 lines" in wrong.error_line
+    assert "1 line," in wrong.error_line
     assert "41 pairs" in wrong.error_line
 
 

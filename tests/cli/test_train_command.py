@@ -50,6 +50,22 @@ def test_a_device_that_the_kind_has_not_is_refused_and_leaves_nothing(dragoman: 
     assert not Path("m").exists()
 
 
+def test_a_bad_out_is_refused_before_the_data_are_read(dragoman: Command, small: Path) -> None:
+    Path("mine").mkdir()
+    Path("mine/letter.txt").write_text("mine", encoding="utf-8")
+    command = ["train", "dictionary", "--train", small, "--source", "en", "--target", "de", "--out"]
+    for out, why in (
+        ("mine", "mine: holds other files"),
+        ("mine/letter.txt", "letter.txt: is a file; --out names a folder"),
+        ("mine/letter.txt/m", "letter.txt: is a file; --out names a folder"),
+    ):
+        refused = dragoman(*command, out)
+        assert refused.code == 2
+        assert why in refused.err
+        assert "pairs kept" not in refused.err
+    assert [path.name for path in Path("mine").iterdir()] == ["letter.txt"]
+
+
 def test_threads_are_said_to_the_libraries_at_the_door(
     dragoman: Command, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

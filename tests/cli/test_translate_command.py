@@ -51,6 +51,14 @@ def test_lines_in_are_lines_out(dragoman: Command, model: Path) -> None:
     assert "\ufffd" not in "".join(lines)
 
 
+def test_a_missing_file_is_refused_before_the_first_is_translated(dragoman: Command, dictionary: Path) -> None:
+    Path("a.txt").write_text("The book.\n", encoding="utf-8")
+    run = dragoman("translate", dictionary, "a.txt", "b.txt")
+    assert run.code == 2
+    assert run.out == ""
+    assert "b.txt: no such file or folder" in run.err
+
+
 def test_several_files_and_compressed_ones(dragoman: Command, dictionary: Path) -> None:
     Path("a.txt").write_text("The book.\n", encoding="utf-8")
     Path("b.txt.gz").write_bytes(gzip.compress(b"The lamp.\n") + gzip.compress(b"The table.\n"))

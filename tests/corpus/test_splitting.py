@@ -159,7 +159,7 @@ def test_impossible_splits_are_refused(tmp_path: Path) -> None:
             split_bitext(bitext, tmp_path, dev, test)
     with pytest.raises(UserError, match="source and target are both en"):
         split_bitext(ListBitext(bitext.pairs, "en", "en"), tmp_path)
-    with pytest.raises(UserError, match="2 pairs are too few, or too much alike, to be split into train, dev, test"):
+    with pytest.raises(UserError, match="2 pairs: too few, or too much alike, to be split into train, dev, test"):
         split_bitext(ListBitext(bitext.pairs[:2], "en", "de"), tmp_path)
     assert list(tmp_path.iterdir()) == []
     assert split_bitext(ListBitext(bitext.pairs[:3], "en", "de"), tmp_path).dev == 1

@@ -105,4 +105,4 @@ def test_an_error_under_way_leaves_nothing(tmp_path: Path) -> None:
 def test_standard_output_is_tsv(capfdbinary: pytest.CaptureFixture[bytes]) -> None:
     report = write_bitext([SentencePair("ä", "b")], ["-"], "en", "zh")
     assert capfdbinary.readouterr().out == "ä\tb\n".encode()
-    assert report.summary() == "1 pairs written to <stdout>"
+    assert report.summary() == "1 pair written to <stdout>"

@@ -16,7 +16,7 @@ PACKAGE = Path(dragoman.contracts.__file__).parent
 
 LEVELS = (
     ("contracts",),
-    ("durations", "abilities"),
+    ("durations", "wording", "abilities"),
     ("corpus", "evaluation"),
     ("text", "search"),
     ("lm", "vectors", "alignment"),

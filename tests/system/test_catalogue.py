@@ -12,7 +12,7 @@ from tests.system import fake
 @pytest.fixture
 def with_fake(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(catalogue.KINDS, "fake", "tests.system.fake:Fake")
-    monkeypatch.setitem(catalogue.PRESETS, "fake-tiny", "tests.system.fake:FAKE")
+    monkeypatch.setitem(catalogue.PRESETS, "fake-tiny", catalogue.Preset("tests.system.fake:FAKE", "a fake"))
 
 
 @pytest.mark.usefixtures("with_fake")

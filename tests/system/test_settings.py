@@ -30,7 +30,7 @@ from tests.system.fake import FAKE, Fake, Shape, Steps
 def with_fake() -> object:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(catalogue.KINDS, "fake", "tests.system.fake:Fake")
-        patch.setitem(catalogue.PRESETS, "fake-tiny", "tests.system.fake:FAKE")
+        patch.setitem(catalogue.PRESETS, "fake-tiny", catalogue.Preset("tests.system.fake:FAKE", "a fake"))
         yield
 
 
