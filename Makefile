@@ -1,4 +1,4 @@
-# make demo   a real translator from nothing in under twelve minutes; PAIR=en-fr, en-de or en-es for another pair
+# make demo   a real translator from nothing in under ten minutes; PAIR=en-fr, en-de or en-es for another pair
 # make test   every test
 # make check  lint, format and types
 # make bench  speed and quality on generated data

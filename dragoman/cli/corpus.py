@@ -27,8 +27,10 @@ def convert(
     out:
         One .tmx or .tsv, or two plain text files (source, target), each also as .gz; - is TSV on standard output.
     """
+    from dragoman.corpus.streams import refuse_overwriting
     from dragoman.corpus.writers import write_bitext
 
+    refuse_overwriting(files, out)
     bitext = opened(files, source, target, on_bad_line, "read")
     say(write_bitext(bitext, out, bitext.source_language, bitext.target_language).summary())
 
@@ -38,8 +40,8 @@ def split(
     /,
     *,
     out: Folder,
-    dev: float = 0.02,
-    test: float = 0.02,
+    dev: float | None = None,
+    test: float | None = None,
     source: Source = None,
     target: Target = None,
     on_bad_line: OnBadLine = "stop",
@@ -56,7 +58,7 @@ def split(
     out:
         The folder for train.SOURCE, train.TARGET, dev.SOURCE and so on.
     dev:
-        Share of the pairs, or about so many of them where above 1.
+        Share of the pairs, or about so many of them where above 1; 0.02 where none is given, more of few pairs.
     test:
         Likewise.
     """

@@ -30,7 +30,7 @@ from dragoman.wording import counted
 if TYPE_CHECKING:
     from dragoman.system.lifecycle import Outcome
 
-EXAMPLE = "dragoman train transformer-small --train my.tmx --out my-model"
+EXAMPLE = "dragoman train transformer-tiny --train my.tmx --out my-model"
 SHOWN_FACTS = ("folder", "kind", "languages", "size", "seconds", "done", "dev_figures")
 HELD_OUT_SHARE = 20  # one pair in 20 ...
 HELD_OUT_MOST = 500  # ... but at most so many, and at least ...
@@ -87,6 +87,8 @@ def train(
         Make a model of the best checkpoint so far in that folder; recipe, data and settings are those of its work.
     """
     began = time.monotonic()
+    if time_budget is not None and not _seconds(time_budget):
+        raise UserError(f"--time-budget {time_budget}: more than nothing, such as 20m (leave it out for no limit)")
     use_threads(threads)
     if finish is not None:
         refuse_given(
@@ -134,6 +136,15 @@ def train(
             command={"train": " ".join(train), "dev": " ".join(dev or ())},
         )
     _conclude(Path(out), outcome)
+
+
+def _seconds(budget: str) -> float:
+    from dragoman.durations import parse_duration
+
+    try:
+        return parse_duration(budget)
+    except ValueError as error:
+        raise UserError(f"--time-budget {budget}: {error}") from error
 
 
 def _finish(folder: str, *, device: str, threads: int, quiet: bool) -> None:

@@ -69,11 +69,12 @@ def translate(
         What every translation must begin with.
     """
     from dragoman.corpus.lines import read_lines, writing
-    from dragoman.corpus.streams import require_files, shown_name
+    from dragoman.corpus.streams import refuse_overwriting, require_files, shown_name
     from dragoman.system.stream import translate_lines
 
     options = search.options(n_best or 1)
     require_files(files or ())
+    refuse_overwriting(files or (), [out])
     system = loaded(model, with_, device, threads, source, target)
     show = _json if as_json else _n_best if n_best is not None else _plain
     warnings = Warnings()

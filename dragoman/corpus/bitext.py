@@ -88,8 +88,10 @@ def fault_of(record: Record, longest_side: int) -> str:
     return record.fault
 
 
-def count_records(walk: Walk, source_language: str, target_language: str, longest_side: int) -> FileBitext:
-    """Walk once to count and to fingerprint. Raises UserError when no pair is kept."""
+def count_records(
+    walk: Walk, source_language: str, target_language: str, longest_side: int, name: str = "the files"
+) -> FileBitext:
+    """Walk once to count and to fingerprint. Raises UserError, in which they have a name, when no pair is kept."""
     digest = PairDigest(source_language, target_language)
     set_aside: dict[str, int] = {}
     examples: list[Record] = []
@@ -105,7 +107,9 @@ def count_records(walk: Walk, source_language: str, target_language: str, longes
         if set_aside[fault] <= _EXAMPLES_A_REASON:
             examples.append(_shortened(replace(record, fault=fault)))
     if not count:
-        raise UserError(summary_of(0, set_aside) if set_aside else "0 of 0 pairs kept: there are no records")
+        first = f", as in {examples[0].origin}" if examples else ""
+        told = summary_of(0, set_aside) if set_aside else "0 of 0 pairs kept: there are no records"
+        raise UserError(f"{name}: {told}{first}")
     return FileBitext(
         walk,
         source_language,

@@ -54,13 +54,15 @@ def open_bitext(
     if not files:
         raise UserError("no files to read pairs from")
     warnings: list[str] = []
+    if source and target and language_key(source) == language_key(target):
+        raise UserError(f"source and target are both {source}: say two languages")
     for code in (source, target):
         if code is not None:
             check_language(code)
     found = bitext_files(files, source, target, warnings.append)
     source, target = _languages(found, source, target)
     walk = partial(_walk, found, source, target, on_bad_line, tuple(warnings))
-    return count_records(walk, source, target, longest_side)
+    return count_records(walk, source, target, longest_side, " ".join(one.name for one in found))
 
 
 def _walk(

@@ -102,6 +102,8 @@ def _checked(raw: bytes, number: int, skipped: int) -> Line:
         text = raw.decode()
     except UnicodeDecodeError as error:
         wrong = f"byte 0x{raw[error.start]:02x} at position {error.start + skipped}"
+        if error.reason == "unexpected end of data":
+            wrong += ": cut short inside a character"
         return Line("", number, f"not UTF-8 ({wrong})")
     return Line(text.replace("\r\n", "\n").removesuffix("\n").replace("\r", " "), number)
 

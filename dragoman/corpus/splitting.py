@@ -68,8 +68,8 @@ def key_hash(text: str) -> int:
 class Shares:
     """Shares of all different sources that go to dev and to test."""
 
-    dev: float = 0.02
-    test: float = 0.02
+    dev: float
+    test: float
 
 
 @dataclass(frozen=True)
@@ -127,21 +127,30 @@ class HeldOut(NamedTuple):
     left_out: int
 
 
-def split_bitext(bitext: Bitext, out_folder: str | Path, dev: float = 0.02, test: float = 0.02) -> SplitReport:
+def split_bitext(
+    bitext: Bitext, out_folder: str | Path, dev: float | None = None, test: float | None = None
+) -> SplitReport:
     """Write train, dev and test as text files (train.en, train.zh, ...) without leaks between them.
 
-    dev, test: a share below 1, or about how many pairs. Pairs of train whose normalised source or
-    target stands in dev or test are left out. Raises UserError when a part would be empty.
+    dev, test: a share below 1, or about how many pairs; None: 0.02, but up to 0.05 for 500 pairs. Pairs of
+    train whose normalised source or target stands in dev or test are left out. Raises UserError when a part
+    would be empty, and when a part of another split would stay in the folder.
     """
     languages = bitext.source_language, bitext.target_language
     if languages[0] == languages[1]:
         raise UserError(f"source and target are both {languages[0]}: their files would have the same names")
+    if Path(out_folder).is_file():
+        raise UserError(f"{out_folder}: is a file; --out names a folder for the parts")
     shares = Shares(_share(dev, len(bitext), "dev"), _share(test, len(bitext), "test"))
     if shares.dev + shares.test >= 1:
         raise UserError(f"dev ({dev:g}) and test ({test:g}) leave nothing of {counted(len(bitext), 'pair')} for train")
     parts = _assign(bitext, shares)
     wanted = [code for code, share in ((_TRAIN, 1), (_DEV, shares.dev), (_TEST, shares.test)) if share]
-    names = {code: [Path(out_folder) / f"{_PART_NAMES[code]}.{language}" for language in languages] for code in wanted}
+    names = {code: [_part_file(out_folder, code, language) for language in languages] for code in wanted}
+    for code in {_DEV, _TEST} - set(wanted):
+        for stale in (_part_file(out_folder, code, language) for language in languages):
+            if stale.exists():
+                raise UserError(f"{stale}: is left of another split, and its pairs are in train now; remove it first")
     with ExitStack() as stack:
         outs = {code: [stack.enter_context(writing(path)) for path in names[code]] for code in wanted}
         for pair, code in zip(bitext, parts, strict=True):
@@ -151,6 +160,10 @@ def split_bitext(bitext: Bitext, out_folder: str | Path, dev: float = 0.02, test
     counts = np.bincount(parts, minlength=4).tolist()
     files = tuple(path for code in wanted for path in names[code])
     return SplitReport(counts[_TRAIN], counts[_DEV], counts[_TEST], counts[_LEFT_OUT], shares, files)
+
+
+def _part_file(folder: str | Path, code: int, language: str) -> Path:
+    return Path(folder) / f"{_PART_NAMES[code]}.{language}"
 
 
 def hold_out(bitext: Bitext, about: int) -> HeldOut:
@@ -172,7 +185,9 @@ def hold_out(bitext: Bitext, about: int) -> HeldOut:
     return HeldOut(train, dev, int(np.count_nonzero(parts == _LEFT_OUT)))
 
 
-def _share(value: float, count: int, name: str) -> float:
+def _share(value: float | None, count: int, name: str) -> float:
+    if value is None:
+        return max(0.02, min(0.05, 500 / count))
     if not 0 <= value < math.inf:  # NaN is neither
         raise UserError(f"{name} is a share below 1 or a number of pairs, not {value:g}")
     return value / count if value >= 1 else value

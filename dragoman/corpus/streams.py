@@ -64,6 +64,17 @@ def require_files(paths: Iterable[str]) -> None:
             raise UserError(f"{path}: is a folder, not a file")
 
 
+def refuse_overwriting(inputs: Iterable[str], outputs: Iterable[str | Path]) -> None:
+    """UserError where an output would replace a file that is read: the original would be lost."""
+    read = [Path(path) for path in inputs if path != STANDARD_INPUT and Path(path).exists()]
+    for output in map(Path, outputs):
+        if not output.is_file():
+            continue
+        for path in read:
+            if output.samefile(path) or (path.is_dir() and output.resolve().is_relative_to(path.resolve())):
+                raise UserError(f"{output}: is read as well, and would be lost; write to another file")
+
+
 def read_chunks(path: str | Path, name: str = "") -> Iterator[bytes]:
     """The bytes of a file or of standard input (`-`), gunzipped, as soon as they are there.
 

@@ -145,7 +145,8 @@ def _text(path: str | Path, name: str, on_bad_line: OnBadLine) -> Iterator[str]:
     except UnicodeDecodeError as error:
         _blame_bytes(path, name, None)
         line = lines + error.object.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{name}:{line}: not {encoding}") from error
+        cut = " (cut short inside a character)" if error.reason == "unexpected end of data" else ""
+        raise UserError(f"{name}:{line}: not {encoding}{cut}") from error
     except Damaged as damage:
         if on_bad_line == "stop":
             raise UserError(f"{name}:{lines + 1}: {damage}") from damage

@@ -18,7 +18,7 @@ from dragoman.neural.seq2seq import NeuralTranslator, StoredSearch, build_networ
 from dragoman.neural.training import Learner, Lesson
 from dragoman.search.steps import rank
 from dragoman.text.pipeline import Pipeline, fit_pipeline
-from dragoman.text.store import build_store
+from dragoman.text.store import PairStore, build_store
 
 ALPHAS = tuple(step / 10 for step in range(13))
 FEWEST_TO_FIT = 10
@@ -46,7 +46,7 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
         recipe.search.beam,
         0.7 if recipe.search.alpha == "fit" else recipe.search.alpha,
         recipe.search.length_form,
-        recipe.search.max_ratio,
+        length_ratio(store) if recipe.search.max_ratio == "fit" else recipe.search.max_ratio,
     )
     translator = NeuralTranslator(recipe.kind, [network], recipe.model, pipeline, search)
     sample = dev_sample(dev, sentences_looked_at(recipe.training), work)
@@ -107,6 +107,11 @@ def pieces(recipe: TransformerRecipe, train: Bitext, work: Work) -> Pipeline:
         pipeline = fit_pipeline(train, recipe.text, threads=work.threads, seed=work.seed, report=work.report)
     pipeline.save(folder)
     return pipeline
+
+
+def length_ratio(store: PairStore) -> float:
+    """How many pieces an output may have for each of the source's: 2, or what the training pairs need and a quarter."""
+    return max(2.0, round(1.25 * store.usual_length_ratio, 2))
 
 
 def sentences_looked_at(training: TrainingOptions) -> int:

@@ -18,7 +18,12 @@ class Loss(NamedTuple):
 
 
 class _ChunkedCrossEntropy(torch.autograd.Function):
-    """Logits are formed for CHUNK rows at a time; the gradients are made in the same pass."""
+    """Logits are formed for CHUNK rows at a time; the gradients are made in the same pass.
+
+    With p = softmax, the gradient of a row of logits is p - (1 - eps) onehot(target) - eps / V. Its last part is
+    the same for all rows and pieces: the gradients get it as one row and one column, the mean logit is a
+    product with the mean row of the output matrix, and the logits themselves are passed over as seldom as may be.
+    """
 
     @staticmethod
     def forward(ctx: Any, states_ND: Tensor, output_VD: Tensor, targets_N: Tensor, smoothing: float) -> Any:
@@ -26,20 +31,24 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         needs_gradient = states_ND.requires_grad or output_VD.requires_grad
         states_gradient_ND = torch.empty_like(states_ND) if needs_gradient else None
         output_gradient_VD = torch.zeros_like(output_VD) if needs_gradient else None
+        mean_output_D = output_VD.mean(0)
         smoothed, plain = states_ND.new_zeros(()), states_ND.new_zeros(())
         for start in range(0, len(states_ND), CHUNK):
             states_CD, targets_C1 = states_ND[start : start + CHUNK], targets_N[start : start + CHUNK, None]
-            logits_CV = (states_CD @ output_VD.mT).float()
-            total_C1 = logits_CV.logsumexp(1, keepdim=True)
-            right_C1 = total_C1 - logits_CV.gather(1, targets_C1)
-            plain += right_C1.sum()
-            smoothed += (1 - smoothing) * right_C1.sum() + smoothing * (total_C1[:, 0] - logits_CV.mean(1)).sum()
+            logits_CV = states_CD @ output_VD.mT
+            top_C1, right_C1 = logits_CV.amax(1, keepdim=True), logits_CV.gather(1, targets_C1)
+            p_CV = torch.softmax(logits_CV, 1, out=logits_CV)
+            total_C1 = top_C1 - p_CV.amax(1, keepdim=True).log()  # log sum exp, from the largest: p >= 1 / V
+            missed = (total_C1 - right_C1).sum()
+            plain += missed
+            smoothed += (1 - smoothing) * missed + smoothing * (total_C1[:, 0] - states_CD @ mean_output_D).sum()
             if states_gradient_ND is not None and output_gradient_VD is not None:
-                gradient_CV = logits_CV.sub_(total_C1).exp_().sub_(smoothing / vocabulary)
-                gradient_CV.scatter_add_(1, targets_C1, gradient_CV.new_full(targets_C1.shape, smoothing - 1))
-                gradient_CV = gradient_CV.to(states_CD.dtype)
+                gradient_CV = p_CV.scatter_add_(1, targets_C1, p_CV.new_full(targets_C1.shape, smoothing - 1))
                 torch.mm(gradient_CV, output_VD, out=states_gradient_ND[start : start + CHUNK])
                 output_gradient_VD.addmm_(gradient_CV.mT, states_CD)
+        if states_gradient_ND is not None and output_gradient_VD is not None and smoothing:
+            states_gradient_ND.sub_(mean_output_D, alpha=smoothing)
+            output_gradient_VD.sub_(states_ND.sum(0), alpha=smoothing / vocabulary)
         ctx.save_for_backward(states_gradient_ND, output_gradient_VD)
         ctx.mark_non_differentiable(plain)
         return smoothed, plain

@@ -82,8 +82,9 @@ class SearchDefaults:
         default="fit", description='length normalisation; "fit" chooses 0 to 1.2 on dev'
     )
     length_form: Literal["power", "gnmt"] = Field(default="power", description="T^alpha or ((5 + T) / 6)^alpha")
-    max_ratio: float = Field(
-        default=2.0, gt=0, le=1000, description="output pieces at most this times the source's, + 10"
+    max_ratio: Annotated[float, Field(gt=0, le=1000)] | Literal["fit"] = Field(
+        default="fit",
+        description='output pieces at most this times the source\'s, + 10; "fit": 2, or what the training pairs need',
     )
 
 

@@ -27,6 +27,7 @@ from dragoman.contracts import (
 )
 from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.splitting import split_key
+from dragoman.system.catalogue import PRESETS
 from dragoman.system.store import load_model
 from dragoman.system.stream import System
 from dragoman.text.words import word_spans
@@ -152,6 +153,8 @@ def resolve_system(
     """
     baseline = baseline_of(name)
     if baseline is None:
+        if name in PRESETS and not Path(name).exists():
+            raise UserError(f"{name}: is a recipe, not a model; train it first: dragoman train {name} ... --out DIR")
         return load_model(Path(name), device)
     if device not in ("cpu", "auto"):
         raise UserError(f"{name}: runs on the cpu only, not on {device!r}")

@@ -21,6 +21,7 @@ from tomlkit.container import Container
 from tomlkit.items import Table
 
 from dragoman.contracts import Recipe, UserError
+from dragoman.corpus.streams import why_not
 from dragoman.durations import format_duration, parse_duration
 from dragoman.system.catalogue import did_you_mean, recipe_class, recipe_named
 
@@ -53,7 +54,7 @@ def read_toml(path: Path) -> AnyRecipe:
     try:
         return recipe_of_toml(path.read_bytes().decode("utf-8-sig"), str(path))
     except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from error
+        raise UserError(f"{path}: {why_not(error)}") from error
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 (byte {error.start})") from error
 

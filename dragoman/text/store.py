@@ -83,6 +83,12 @@ class PairStore:
         """The source pieces that 999 of 1,000 pairs stay within: one outlier is no training."""
         return int(np.quantile(self.source_lengths, 0.999, method="higher"))
 
+    @property
+    def usual_length_ratio(self) -> float:
+        """The r for which 999 of 1,000 pairs have no more than r * source pieces + 10 target pieces, end included."""
+        beyond_N = np.maximum(self.target_lengths.astype(np.int64) + 1 - 10, 0)
+        return float(np.quantile(beyond_N / self.source_lengths, 0.999, method="higher"))
+
     def summary(self) -> str:
         """One line for people: "11 of 12 pairs kept: 1 too long"."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.set_aside.most_common())

@@ -121,6 +121,13 @@ def test_going_on_from_a_model_shows_dev_before_and_after(
     assert "chosen" in run.err
 
 
+@pytest.mark.parametrize("budget", ["0", "0s", "", "soon"])
+def test_a_time_budget_is_some_time(dragoman: Command, small: Path, budget: str) -> None:
+    refused = dragoman("train", "dictionary", "--train", small, "--out", "m", "--time-budget", budget)
+    assert refused.error_line.startswith(f"--time-budget {budget}: ")
+    assert not Path("m").exists()
+
+
 REFUSED = [
     ({"a.en": "", "a.de": ""}, ["a.en", "a.de"], "0 of 0 pairs kept"),
     ({"a.en": "x\n", "a.de": "\n"}, ["a.en", "a.de"], "0 of 1 pairs kept: 1 blank target"),

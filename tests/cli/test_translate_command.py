@@ -59,6 +59,22 @@ def test_a_missing_file_is_refused_before_the_first_is_translated(dragoman: Comm
     assert "b.txt: no such file or folder" in run.err
 
 
+def test_nothing_that_is_read_is_overwritten(dragoman: Command, dictionary: Path) -> None:
+    Path("a.txt").write_text("The book.\n", encoding="utf-8")
+    Path("a.tsv").write_text("The book.\tdas Buch\n", encoding="utf-8")
+    languages = ("--source", "en", "--target", "de")
+    assert "a.txt: is read as well" in dragoman("translate", dictionary, "a.txt", "--out", "./a.txt").error_line
+    for read in ("a.tsv", "."):
+        refused = dragoman("corpus", "convert", read, "--out", "a.tsv", *languages)
+        assert "a.tsv: is read as well" in refused.error_line
+    assert Path("a.txt").read_text(encoding="utf-8") == "The book.\n"
+    assert Path("a.tsv").read_text(encoding="utf-8") == "The book.\tdas Buch\n"
+
+
+def test_a_recipe_is_no_model(dragoman: Command) -> None:
+    assert "is a recipe, not a model; train it first" in dragoman("translate", "dictionary").error_line
+
+
 def test_several_files_and_compressed_ones(dragoman: Command, dictionary: Path) -> None:
     Path("a.txt").write_text("The book.\n", encoding="utf-8")
     Path("b.txt.gz").write_bytes(gzip.compress(b"The lamp.\n") + gzip.compress(b"The table.\n"))

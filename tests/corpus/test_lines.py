@@ -62,7 +62,7 @@ def test_lines_end_at_line_feeds_only(tmp_path: Path, data: bytes, texts: list[s
         (b"a\0b\nplain\n", "in.txt:1: NUL (byte 0x00 at position 1)"),
         (b"\xef\xbb\xbfab\xff\n", "in.txt:1: not UTF-8 (byte 0xff at position 5)"),
         (b"ok\nsurrogate \xed\xa0\x80\n", "in.txt:2: not UTF-8 (byte 0xed at position 10)"),
-        (b"ok\ncut off \xe4\xbd", "in.txt:2: not UTF-8 (byte 0xe4 at position 8)"),
+        (b"ok\ncut off \xe4\xbd", "in.txt:2: not UTF-8 (byte 0xe4 at position 8: cut short inside a character)"),
         ("Hello\n".encode("utf-16"), "in.txt:1: looks like UTF-16; convert it to UTF-8"),
         (gzip.compress(b"one\ntwo\nthree\n")[:-9], "in.txt:4: gzip data ends early"),
         (gzip.compress(b"one\n") + b"rubbish", "in.txt:2: gzip data is damaged"),

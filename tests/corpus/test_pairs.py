@@ -65,7 +65,7 @@ def test_unequal_line_counts_are_refused(
 
 def test_all_too_long(tmp_path: Path) -> None:
     paths = two_files(tmp_path, "word " * 3000 + "\n", "wort " * 3000 + "\n")
-    with pytest.raises(UserError, match=r"^0 of 1 pairs kept: 1 too long$"):
+    with pytest.raises(UserError, match=r"a\.en .*a\.de: 0 of 1 pairs kept: 1 too long, as in .*:1$"):
         open_bitext(paths, "en", "de")
     assert len(open_bitext(paths, "en", "de", longest_side=15_000)) == 1
     paths = two_files(tmp_path, "a\nok\n", "aaa\nok\n")
@@ -80,8 +80,13 @@ def test_blank_lines_drop_out_of_both_sides(tmp_path: Path) -> None:
 
 
 def test_empty_files_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"^0 of 0 pairs kept: there are no records$"):
+    with pytest.raises(UserError, match=r"a\.en .*a\.de: 0 of 0 pairs kept: there are no records$"):
         open_bitext(two_files(tmp_path, "", ""))
+
+
+def test_two_languages_are_two(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="source and target are both de: say two languages"):
+        open_bitext(two_files(tmp_path, "a\n", "b\n"), "de", "de")
 
 
 def test_bad_lines_stop_or_are_set_aside(tmp_path: Path) -> None:

@@ -146,6 +146,22 @@ def test_what_split_left_for_training_can_be_held_out_from(tmp_path: Path) -> No
     assert len(train) > 1000
 
 
+def test_few_pairs_have_larger_shares_for_dev_and_test(tmp_path: Path) -> None:
+    assert split_bitext(bitext_of(3000), tmp_path).shares == Shares(0.05, 0.05)
+    assert split_bitext(bitext_of(20_000), tmp_path).shares == Shares(0.025, 0.025)
+    assert split_bitext(bitext_of(40_000), tmp_path).shares == Shares(0.02, 0.02)
+
+
+def test_no_part_of_another_split_stays_beside_this_one(tmp_path: Path) -> None:
+    split_bitext(bitext_of(300), tmp_path, dev=0.1, test=0.1)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(UserError, match=r"test\.en: is left of another split, and its pairs are in train now"):
+        split_bitext(bitext_of(300), tmp_path, dev=0.1, test=0)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    with pytest.raises(UserError, match=r"train\.en: is a file"):
+        split_bitext(bitext_of(300), tmp_path / "train.en")
+
+
 def test_impossible_splits_are_refused(tmp_path: Path) -> None:
     bitext = bitext_of(100)
     for dev, test, message in (

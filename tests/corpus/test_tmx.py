@@ -163,6 +163,12 @@ def test_truncated(tmp_path: Path) -> None:
     assert told(read(tmp_path, TRUNCATED, on_bad_line="skip")) == [("One", "Eins", 3, ""), ("", "", 4, "broken XML")]
 
 
+def test_cut_inside_a_character(tmp_path: Path) -> None:
+    content = (HEAD + unit(("en", "One"), ("de", "Ä"))).encode()
+    with pytest.raises(UserError, match=r"^m\.tmx:3: not UTF-8 .*: cut short inside a character\)$"):
+        read(tmp_path, content[: content.rindex("Ä".encode()) + 1])
+
+
 def test_what_follows_broken_xml_is_counted(tmp_path: Path) -> None:
     good = unit(("en", "One"), ("de", "Eins"))
     content = HEAD + good * 3 + good.replace("</seg>", "</x>") + good * 5 + FOOT

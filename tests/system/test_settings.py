@@ -162,7 +162,7 @@ def test_a_slip_in_a_toml_is_named_by_file_and_line(text: str, message: str) -> 
 
 
 def test_files_that_are_no_recipe(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"gone\.toml: No such file"):
+    with pytest.raises(UserError, match=r"gone\.toml: no such file or folder"):
         recipe_from(str(tmp_path / "gone.toml"))
     (tmp_path / "a.toml").write_bytes(b'kind = "\xff"')
     with pytest.raises(UserError, match=r"a\.toml: not UTF-8 \(byte 8\)"):

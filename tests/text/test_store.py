@@ -52,6 +52,14 @@ def test_exactly_as_long_as_allowed_is_kept(tmp_path: Path) -> None:
         build_store(TinyBitext([pair]), PIPELINE, tmp_path, longest - 1)
 
 
+def test_the_usual_length_ratio_is_one_that_nearly_all_pairs_keep_to(tmp_path: Path) -> None:
+    store = build_store(TinyBitext([*made_pairs(30), ("A letter", "老师读。" * 20)]), PIPELINE, tmp_path, 400)
+    ratio = store.usual_length_ratio
+    assert (store.target_lengths + 1 <= ratio * store.source_lengths + 10 + 1e-6).all()
+    assert ratio == pytest.approx(((store.target_lengths + 1 - 10) / store.source_lengths).max())
+    assert build_store(TinyBitext([("A letter", "一封信")]), PIPELINE, tmp_path, 40).usual_length_ratio == 0
+
+
 def test_nothing_left_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^0 of 12 pairs kept: 12 too long$"):
         build_store(TinyBitext([("x" * 99, "y")] * 12), PIPELINE, tmp_path, 10)
