@@ -323,16 +323,26 @@ class Recipe(Protocol[Data_contra, Product_co]):
     """A frozen dataclass whose fields are every choice; trains and returns a finished product.
 
     kind: the row in the catalogue. data: what --train means. product: "module:Class" of what
-    `train` returns, so that a folder can be loaded without the learner. limits: dotted names of
-    the fields that only say how long to go on ("training.max_updates"): raising one resumes.
+    `train` returns, so that a folder can be loaded without the learner. several_processes: can it
+    learn in a team (Work.rank, Work.world)? limits: dotted names of the fields that only say how
+    long to go on ("training.max_updates"): raising one resumes.
     """
 
     kind: ClassVar[str]
     data: ClassVar[DataKind]
     product: ClassVar[str]
+    several_processes: ClassVar[bool]
     limits: ClassVar[tuple[str, ...]]
 
     def train(self, train: Data_contra, dev: Data_contra | None, work: Work) -> Product_co: ...
+
+
+@runtime_checkable
+class Unsettled(Protocol):
+    """A recipe that leaves choices to the corpus and the machine. `settle` gives the recipe that is trained and
+    stored with the model; before: what it gave when this training began, from which it must not part."""
+
+    def settle(self, train: Any, work: Work, before: Any) -> Recipe[Any, Any]: ...
 
 
 # --- units --------------------------------------------------------------------------------------

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
+from collections.abc import Sequence
+from contextlib import redirect_stderr
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 from dragoman.cli.errors import stopping
 from dragoman.cli.loading import use_threads
@@ -60,6 +64,8 @@ def train(
 ) -> None:
     """Train a model on sentence pairs; the same command again goes on with what was interrupted.
 
+    Under torchrun several processes, or machines, learn one network together.
+
     Parameters
     ----------
     recipe:
@@ -106,30 +112,37 @@ def train(
     if missing or recipe is None or train is None or out is None:
         raise UserError(f"train: {', '.join(missing)} missing; for example: {EXAMPLE}")
 
-    from dragoman.system.lifecycle import check_folder, train_model
+    from dragoman.system.lifecycle import check_folder, follow_training, train_model
     from dragoman.system.settings import recipe_from
 
     sets = [*(set_ or ()), *([f"time_budget={time_budget}"] if time_budget else ())]
     chosen = recipe_from(recipe, sets)
     _check_data(chosen.kind, chosen.data)
+    rank, world = (int(os.environ.get(name, default)) for name, default in (("RANK", "0"), ("WORLD_SIZE", "1")))
+    same: dict[str, Any] = {
+        "seed": 1 if seed is None else seed,
+        "device": device,
+        "threads": threads,
+        "init_from": Path(init_from) if init_from else None,
+        "world": world,
+    }
+    if rank:
+        with redirect_stderr(StringIO()):
+            bitext, _ = _opened(train, dev, source, target, on_bad_line)
+        with stopping():
+            follow_training(chosen, bitext, rank=rank, **same)
+        return
     check_folder(Path(out))
-    bitext: Bitext = opened(train, source, target, on_bad_line, "train")
-    if dev:
-        held: Bitext = opened(dev, bitext.source_language, bitext.target_language, on_bad_line, "dev")
-    else:
-        bitext, held = _held_out(bitext)
+    bitext, held = _opened(train, dev, source, target, on_bad_line)
     with screen(quiet) as report, stopping() as stop:
         outcome = train_model(
             chosen,
             bitext,
             held,
             Path(out),
-            seed=1 if seed is None else seed,
-            device=device,
-            threads=threads,
+            **same,
             restart=restart,
             discard_work=discard_work,
-            init_from=Path(init_from) if init_from else None,
             report=report,
             stop=stop,
             began=began,
@@ -158,6 +171,20 @@ def _finish(folder: str, *, device: str, threads: int, quiet: bool) -> None:
 def _check_data(kind: str, data: DataKind) -> None:
     if data is not DataKind.BITEXT:
         raise UserError(f"train: kind '{kind}' learns from {data.value}, which no reader here provides")
+
+
+def _opened(
+    train: Sequence[str],
+    dev: Sequence[str] | None,
+    source: str | None,
+    target: str | None,
+    on_bad_line: Literal["stop", "skip"],
+) -> tuple[Bitext, Bitext]:
+    """The pairs to train on and those to choose by."""
+    bitext = opened(train, source, target, on_bad_line, "train")
+    if dev:
+        return bitext, opened(dev, bitext.source_language, bitext.target_language, on_bad_line, "dev")
+    return _held_out(bitext)
 
 
 def _held_out(bitext: Bitext) -> tuple[Bitext, Bitext]:

@@ -77,11 +77,25 @@ def collate(
     )
 
 
+def rows_apart(batch: Batch, parts: int) -> list[Batch]:
+    """The batch cut by rows into so many parts, or as many as it has rows (`target_tokens` stay those of the whole)."""
+    return [
+        Batch(sources, inputs, targets, batch.target_tokens)
+        for sources, inputs, targets in zip(*(tensor.tensor_split(parts) for tensor in batch[:3]), strict=True)
+        if len(sources)
+    ]
+
+
+def share(indices: np.ndarray, rank: int, world: int) -> np.ndarray:
+    """The rows of a planned batch that process `rank` of `world` takes."""
+    return indices[rank::world]
+
+
 def read(
     store: PairStore, batches: Sequence[np.ndarray], source: PieceTable, target: PieceTable, device: torch.device
 ) -> Iterator[Batch]:
-    """The tensors of planned batches, one after another."""
-    for indices in batches:
+    """The tensors of planned batches, one after another; empty ones are left out."""
+    for indices in (indices for indices in batches if len(indices)):
         yield collate(
             [store.source(int(i)) for i in indices], [store.target(int(i)) for i in indices], source, target, device
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from safetensors import safe_open
@@ -112,12 +112,24 @@ def save_state(folder: Path, standing: Standing, network: nn.Module, optimiser: 
             old.unlink()
 
 
-def load_state(folder: Path, network: nn.Module, optimiser: torch.optim.Optimizer) -> Standing | None:
-    """Bring network, optimiser and random generators to the stored state; None when there is none."""
+class State(NamedTuple):
+    """A stored state: the fields of a Standing, and the tensors of weights, optimiser and random generators."""
+
+    report: dict[str, Any]
+    tensors: dict[str, Tensor]
+
+
+def read_state(folder: Path) -> State | None:
+    """The state in a work folder; None when there is none."""
     if not (folder / STATE).exists():
         return None
     report = json.loads((folder / STATE).read_text(encoding="utf-8"))
-    tensors = read_tensors(folder / report["tensors"])
+    return State(report, read_tensors(folder / report["tensors"]))
+
+
+def put_on(state: State, network: nn.Module, optimiser: torch.optim.Optimizer) -> Standing:
+    """Bring network, optimiser and random generators to a stored state."""
+    report, tensors = state
     parameters = weights_of(network)
     load_weights(network, {name: tensors[f"weights/{name}"] for name in parameters})
     for key, value in tensors.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from typing import Literal
 
 import torch
 
@@ -32,6 +33,23 @@ def pick(device: str = "auto", threads: int = 0, *, deterministic: bool = False)
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True, warn_only=True)
     return chosen
+
+
+def products_dtype(precision: Literal["auto", "fp32", "bf16"], device: torch.device) -> torch.dtype:
+    """What matrix products are taken in while training; "auto": bfloat16 where the hardware multiplies it.
+
+    Weights, sums, norms, softmax and the optimiser stay fp32. On a processor without bf16 instructions "bf16" works
+    too, far slower than fp32.
+    """
+    if precision == "auto":
+        fast = torch.cuda.is_bf16_supported(including_emulation=False) if device.type == "cuda" else _cpu_has_bf16()
+        return torch.bfloat16 if fast and device.type in ("cpu", "cuda") else torch.float32
+    return torch.bfloat16 if precision == "bf16" else torch.float32
+
+
+def _cpu_has_bf16() -> bool:
+    told = torch.cpu.get_capabilities()
+    return bool(told.get("avx512_bf16") or told.get("amx_bf16"))
 
 
 def keep_freed_memory() -> None:

@@ -11,10 +11,11 @@ import torch
 
 from dragoman.contracts import Bitext, Progress, Request, SearchOptions, SentencePair, UserError, Work
 from dragoman.evaluation.metrics import corpus_scores
-from dragoman.neural import batches, checkpoints, devices
+from dragoman.neural import batches, checkpoints, devices, memory
 from dragoman.neural.checkpoints import Kept
 from dragoman.neural.recipes import TrainingOptions, TransformerRecipe
 from dragoman.neural.seq2seq import NeuralTranslator, StoredSearch, build_network
+from dragoman.neural.team import Team, join, own_device
 from dragoman.neural.training import Learner, Lesson
 from dragoman.search.steps import rank
 from dragoman.text.pipeline import Pipeline, fit_pipeline
@@ -32,8 +33,9 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
     best-*.safetensors. Without dev nothing is chosen or fitted: the last weights are taken, alpha is 0.7.
     """
     refuse_other_shape(recipe, work)
-    device = devices.pick(work.device, work.threads, deterministic=True)
-    pipeline = pieces(recipe, train, work)
+    together = join(work.rank, work.world, torch.device(own_device(work.device)))
+    device = devices.pick(own_device(work.device) if work.world > 1 else work.device, work.threads, deterministic=True)
+    pipeline = pieces_of_all(recipe, train, work, together)
     store = build_store(train, pipeline, work.folder, recipe.text.max_pieces, work.report, threads=work.threads)
     if store.set_aside:
         work.report(Progress("reading", note=store.summary()))
@@ -61,13 +63,18 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
             plan=lambda epoch: batches.plan(
                 store.source_lengths, store.target_lengths, recipe.training.tokens_per_batch, work.seed, epoch
             ),
-            read=lambda group: batches.read(store, group, source, target, device),
+            count=lambda group: sum(int(store.target_lengths[indices].sum()) + len(indices) for indices in group),
+            read=lambda group: batches.read(
+                store, [batches.share(indices, work.rank, work.world) for indices in group], source, target, device
+            ),
             padding=target.padding,
             judge=judge,
         ),
         recipe.training,
         work,
+        together,
     )
+    memory.refuse_too_large(network, recipe.training, recipe.text.max_pieces, learner.products)
     chosen = learner.learn()
     if not judge:
         return translator
@@ -112,6 +119,19 @@ def pieces(recipe: TransformerRecipe, train: Bitext, work: Work) -> Pipeline:
 def length_ratio(store: PairStore) -> float:
     """How many pieces an output may have for each of the source's: 2, or what the training pairs need and a quarter."""
     return max(2.0, round(1.25 * store.usual_length_ratio, 2))
+
+
+def pieces_of_all(recipe: TransformerRecipe, train: Bitext, work: Work, team: Team) -> Pipeline:
+    """The pieces as rank 0 has them, in every process of the team."""
+    folder = work.folder / "text"
+    if team.leads:
+        pieces(recipe, train, work)
+    files = team.share({path.name: path.read_bytes() for path in folder.glob("*")})
+    if not team.leads:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+    return Pipeline.load(folder)
 
 
 def sentences_looked_at(training: TrainingOptions) -> int:

@@ -26,16 +26,20 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, states_ND: Tensor, output_VD: Tensor, targets_N: Tensor, smoothing: float) -> Any:
+    def forward(
+        ctx: Any, states_ND: Tensor, output_VD: Tensor, targets_N: Tensor, smoothing: float, products: torch.dtype
+    ) -> Any:
         vocabulary = len(output_VD)
         needs_gradient = states_ND.requires_grad or output_VD.requires_grad
         states_gradient_ND = torch.empty_like(states_ND) if needs_gradient else None
         output_gradient_VD = torch.zeros_like(output_VD) if needs_gradient else None
         mean_output_D = output_VD.mean(0)
         smoothed, plain = states_ND.new_zeros(()), states_ND.new_zeros(())
+        factor_VD = output_VD.to(products)
         for start in range(0, len(states_ND), CHUNK):
             states_CD, targets_C1 = states_ND[start : start + CHUNK], targets_N[start : start + CHUNK, None]
-            logits_CV = states_CD @ output_VD.mT
+            factor_CD = states_CD.to(products)
+            logits_CV = (factor_CD @ factor_VD.mT).float()
             top_C1, right_C1 = logits_CV.amax(1, keepdim=True), logits_CV.gather(1, targets_C1)
             p_CV = torch.softmax(logits_CV, 1, out=logits_CV)
             total_C1 = top_C1 - p_CV.amax(1, keepdim=True).log()  # log sum exp, from the largest: p >= 1 / V
@@ -44,8 +48,9 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             smoothed += (1 - smoothing) * missed + smoothing * (total_C1[:, 0] - states_CD @ mean_output_D).sum()
             if states_gradient_ND is not None and output_gradient_VD is not None:
                 gradient_CV = p_CV.scatter_add_(1, targets_C1, p_CV.new_full(targets_C1.shape, smoothing - 1))
-                torch.mm(gradient_CV, output_VD, out=states_gradient_ND[start : start + CHUNK])
-                output_gradient_VD.addmm_(gradient_CV.mT, states_CD)
+                gradient_CV = gradient_CV.to(products)
+                states_gradient_ND[start : start + CHUNK] = gradient_CV @ factor_VD
+                output_gradient_VD += gradient_CV.mT @ factor_CD
         if states_gradient_ND is not None and output_gradient_VD is not None and smoothing:
             states_gradient_ND.sub_(mean_output_D, alpha=smoothing)
             output_gradient_VD.sub_(states_ND.sum(0), alpha=smoothing / vocabulary)
@@ -56,16 +61,19 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: Any) -> Any:
         states_gradient_ND, output_gradient_VD = ctx.saved_tensors
-        return states_gradient_ND * upstream[0], output_gradient_VD * upstream[0], None, None
+        return states_gradient_ND * upstream[0], output_gradient_VD * upstream[0], None, None, None
 
 
-def cross_entropy(states_ND: Tensor, output_VD: Tensor, targets_N: Tensor, smoothing: float) -> Loss:
+def cross_entropy(
+    states_ND: Tensor, output_VD: Tensor, targets_N: Tensor, smoothing: float, products: torch.dtype = torch.float32
+) -> Loss:
     """Label-smoothed cross-entropy of softmax(states output') (Szegedy et al. 2016, section 7).
 
     (1 - eps) * -log p(target) + eps / V * sum_v -log p(v), summed over the N rows. Equal to
-    `torch.nn.functional.cross_entropy(..., label_smoothing=eps, reduction="sum")`.
+    `torch.nn.functional.cross_entropy(..., label_smoothing=eps, reduction="sum")`. products: what the three large
+    matrix products are taken in (bfloat16 where the hardware has it); states, sums and gradients are fp32.
     """
     smoothed, plain = _ChunkedCrossEntropy.apply(  # type: ignore[no-untyped-call]
-        states_ND, output_VD, targets_N, smoothing
+        states_ND, output_VD, targets_N, smoothing, products
     )
     return Loss(smoothed, plain)

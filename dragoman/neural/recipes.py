@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
@@ -60,6 +61,9 @@ class TrainingOptions:
     weight_decay: float = Field(default=0.0, ge=0, description="AdamW: decoupled decay of matrices")
     clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 = no clipping")
     label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="probability mass spread over all pieces")
+    precision: Literal["auto", "fp32", "bf16"] = Field(
+        default="auto", description="of matrix products while training; auto: bf16 where the hardware has it, else fp32"
+    )
     validate_every: int = Field(default=2_000, ge=1, description="updates of the schedule between looks at the dev set")
     dev_sentences: int = Field(default=500, ge=1, description="dev sentences that are translated at each look")
     select: Literal["chrf", "bleu", "loss"] = Field(
@@ -95,6 +99,7 @@ class TransformerRecipe:
     kind: ClassVar[str] = "transformer"
     data: ClassVar[DataKind] = DataKind.BITEXT
     product: ClassVar[str] = "dragoman.neural.seq2seq:NeuralTranslator"
+    several_processes: ClassVar[bool] = True
     limits: ClassVar[tuple[str, ...]] = ("training.max_updates", "training.max_epochs", "training.time_budget")
 
     text: TextOptions = TextOptions()
@@ -106,6 +111,38 @@ class TransformerRecipe:
         from dragoman.neural.lessons import train_translator
 
         return train_translator(self, train, dev, work)
+
+
+@dataclass(frozen=True, config=STRICT)
+class AutoTransformerRecipe:
+    """A Transformer whose vocabulary, size, dropout, batch and schedule are chosen for the corpus and the time."""
+
+    kind: ClassVar[str] = "transformer-auto"
+    data: ClassVar[DataKind] = DataKind.BITEXT
+    product: ClassVar[str] = TransformerRecipe.product
+    several_processes: ClassVar[bool] = True
+    limits: ClassVar[tuple[str, ...]] = ("time_budget",)
+
+    time_budget: Duration = Field(
+        default=0.0,
+        ge=0,
+        description='wall-clock time for everything, such as "20m"; 0 = as long as the corpus feeds it',
+    )
+    max_updates: int = Field(default=0, ge=0, description="length of the schedule in updates; 0 = as the corpus asks")
+    precision: Literal["auto", "fp32", "bf16"] = Field(
+        default="auto", description="of matrix products while training; auto: bf16 where the hardware has it, else fp32"
+    )
+
+    def settle(self, train: Bitext, work: Work, before: TransformerRecipe | None) -> TransformerRecipe:
+        """The Transformer to train; the one that this training began with where there is one."""
+        if before is not None:
+            return replace(before, training=replace(before.training, time_budget=self.time_budget))
+        from dragoman.neural.auto import choose
+
+        return choose(self, train, work)
+
+    def train(self, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
+        return self.settle(train, work, None).train(train, dev, work)
 
 
 def _transformer(text: dict[str, Any], model: dict[str, Any], training: dict[str, Any]) -> TransformerRecipe:
@@ -132,3 +169,4 @@ BASE = _transformer(
         "validate_every": 2_000,
     },
 )
+AUTO = AutoTransformerRecipe()

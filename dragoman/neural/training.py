@@ -13,25 +13,30 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from dragoman.contracts import Interrupted, Progress, UserError, Work
-from dragoman.neural import checkpoints
-from dragoman.neural.batches import Batch
+from dragoman.neural import checkpoints, devices
+from dragoman.neural.batches import Batch, rows_apart
 from dragoman.neural.checkpoints import Kept, Standing
 from dragoman.neural.loss import Loss, cross_entropy
 from dragoman.neural.network import Network
 from dragoman.neural.recipes import TrainingOptions
+from dragoman.neural.team import Team
 
 SAVE_SECONDS = 120.0
 WINDOW = 50
+ALONE = Team()
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """plan(epoch): the epoch's batches in order, cheap; read: the tensors of some of them; padding: of the
-    targets; judge: dev figures by name ("loss", "chrf", "bleu", ...) and lines that must be said; None without dev."""
+    """plan(epoch): the epoch's batches in order, cheap; count: the target pieces of some of them; read: their
+    tensors, in a team this process's share of them; padding: of the targets; judge: dev figures by name ("loss",
+    "chrf", "bleu", ...) and lines that must be said; None without dev."""
 
     plan: Callable[[int], Sequence[Any]]
+    count: Callable[[Sequence[Any]], int]
     read: Callable[[Sequence[Any]], Iterable[Batch]]
     padding: int
     judge: Callable[[], tuple[dict[str, float], list[str]]] | None
@@ -84,8 +89,13 @@ class Window(NamedTuple):
 class Learner:
     """The loop. `learn` brings the network to its best weights and returns the dev figures of those."""
 
-    def __init__(self, network: Network, lesson: Lesson, options: TrainingOptions, work: Work) -> None:
-        self.network, self.lesson, self.options, self.work = network, lesson, options, work
+    def __init__(
+        self, network: Network, lesson: Lesson, options: TrainingOptions, work: Work, team: Team = ALONE
+    ) -> None:
+        self.network, self.lesson, self.options, self.work, self.team = network, lesson, options, work, team
+        self.device = checkpoints.device_of(network)
+        self.products = devices.products_dtype(options.precision, self.device)
+        self.parts = 1
         decayed = [p for p in network.parameters() if p.dim() > 1]
         plain = [p for p in network.parameters() if p.dim() <= 1]
         self.optimiser = torch.optim.AdamW(
@@ -99,13 +109,16 @@ class Learner:
             "max_epochs": float(options.max_epochs),
             "time_budget": float(options.time_budget),
         }
-        self.standing = checkpoints.load_state(work.folder, network, self.optimiser) or Standing()
+        state = team.share(checkpoints.read_state(work.folder))
+        team.start_alike(network)
+        self.standing = checkpoints.put_on(state, network, self.optimiser) if state else Standing()
         self.length = self.schedule_length()
         self.clock = Clock(options, self.length, work.began, self.standing.seconds)
         if self.standing.updates and self.standing.under != self.limits:
             self.standing.done, self.standing.looks = "", 0
             self.standing.position = self.clock.position(self.standing.updates, self.standing.look_seconds)
         self.last_saved = time.monotonic()
+        self.stopped = False
         self.window: list[Window] = []
 
     def schedule_length(self) -> int:
@@ -115,7 +128,10 @@ class Learner:
         return min(self.options.max_updates, self.options.max_epochs * per_epoch)
 
     def learn(self) -> Kept:
-        """Train to the end, or not at all where `work.finish` says so, and put on the best weights."""
+        """Train to the end, or not at all where `work.finish` says so, and put on the best weights.
+
+        In a team only rank 0 looks at the dev set and chooses; the others keep their last weights.
+        """
         if not self.work.finish:
             while not self.standing.done:
                 self.one_epoch()
@@ -129,12 +145,18 @@ class Learner:
         while standing.batch < len(batches):
             group = batches[standing.batch : standing.batch + self.options.accumulate]
             before = standing.position
-            self.update(list(self.lesson.read(group)))
+            self.update(group)
             standing.batch += len(group)
             standing.updates += 1
-            standing.position = max(before, self.clock.position(standing.updates, standing.look_seconds))
-            self.work.report(self.progress())
-            self.after_update(before)
+            if self.team.leads:
+                standing.position = max(before, self.clock.position(standing.updates, standing.look_seconds))
+                self.work.report(self.progress())
+                self.after_update(before)
+            standing.position, standing.done, self.stopped = self.team.share(
+                (standing.position, standing.done, self.stopped)
+            )
+            if self.stopped:
+                raise Interrupted
             if standing.done:
                 self.work.report(self.progress())
                 return
@@ -142,20 +164,16 @@ class Learner:
         if self.options.max_epochs and standing.epoch >= self.options.max_epochs:
             self.end("epochs")
 
-    def update(self, batches: list[Batch]) -> None:
+    def update(self, group: Sequence[Any]) -> None:
         """One step of the optimiser on the sum of the losses over all target pieces, divided by their number."""
         began = time.monotonic()
         self.network.train()
-        tokens = sum(batch.target_tokens for batch in batches)
+        tokens = self.lesson.count(group)
         learning_rate = rate(self.standing.position, self.length, self.options)
-        for group in self.optimiser.param_groups:
-            group["lr"] = learning_rate
-        self.optimiser.zero_grad(set_to_none=True)
-        likelihood = 0.0
-        for batch in batches:
-            loss = batch_loss(self.network, batch, self.lesson.padding, self.options.label_smoothing)
-            (loss.smoothed / tokens).backward()  # type: ignore[no-untyped-call]
-            likelihood += float(loss.negative_log_likelihood)
+        for parameters in self.optimiser.param_groups:
+            parameters["lr"] = learning_rate
+        self.team.draw_apart(self.work.seed, self.standing.updates)
+        likelihood = float(self.team.add_up(self.network, self.gradients(list(self.lesson.read(group)), tokens)))
         norm = float(torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.options.clip or math.inf))
         if not math.isfinite(likelihood) or not math.isfinite(norm):
             raise UserError(
@@ -164,6 +182,31 @@ class Learner:
             )
         self.optimiser.step()
         self.window = [*self.window[1 - WINDOW :], Window(time.monotonic() - began, tokens, likelihood, norm)]
+
+    def gradients(self, batches: Sequence[Batch], tokens: int) -> Tensor:
+        """Add up the gradients of these batches, divided by `tokens`; returns the sum of their -log p.
+
+        Where a device's memory does not hold a batch, it is cut by rows into twice as many parts until it does:
+        the sums, and with them the update, stay the same.
+        """
+        while True:
+            self.optimiser.zero_grad(set_to_none=True)
+            likelihood = torch.zeros((), device=self.device)
+            try:
+                for part in (part for batch in batches for part in rows_apart(batch, self.parts)):
+                    loss = batch_loss(
+                        self.network, part, self.lesson.padding, self.options.label_smoothing, self.products
+                    )
+                    (loss.smoothed / tokens).backward()  # type: ignore[no-untyped-call]
+                    likelihood += loss.negative_log_likelihood
+                return likelihood
+            except torch.OutOfMemoryError as error:
+                if self.parts >= max(len(batch.sources_BS) for batch in batches):
+                    raise UserError(f"one sentence pair alone does not fit into the memory of {self.device}") from error
+            self.parts *= 2
+            note = f"out of memory on {self.device}: batches are taken in {self.parts} parts, updates stay the same"
+            self.work.report(Progress("training", self.standing.updates, self.total(), note=note))
+            torch.cuda.empty_cache()
 
     def after_update(self, before: float) -> None:
         """Look at the dev set, save, end: whatever is due at this point of the schedule."""
@@ -180,7 +223,7 @@ class Learner:
             self.save()
         if not standing.done and self.work.stop():
             self.save()
-            raise Interrupted
+            self.stopped = True
 
     def look(self) -> None:
         """Dev figures; the weights are kept when they are among the best `average` so far."""
@@ -215,6 +258,8 @@ class Learner:
 
     def end(self, reason: str) -> None:
         self.standing.done = reason
+        if not self.team.leads:
+            return
         if self.lesson.judge and self.standing.looked != self.standing.updates:
             self.look()
         self.save()
@@ -285,8 +330,14 @@ class Learner:
         return self.length
 
 
-def batch_loss(network: Network, batch: Batch, padding: int, smoothing: float) -> Loss:
-    """Summed loss over the real target pieces of a batch; padded positions never reach the vocabulary."""
-    states_BTD = network.hidden(batch.sources_BS, batch.inputs_BT)
+def batch_loss(
+    network: Network, batch: Batch, padding: int, smoothing: float, products: torch.dtype = torch.float32
+) -> Loss:
+    """Summed loss over the real target pieces of a batch; padded positions never reach the vocabulary.
+
+    products: what matrix products are taken in; states come out of the network as fp32.
+    """
+    with torch.autocast(batch.inputs_BT.device.type, dtype=products, enabled=products != torch.float32):
+        states_BTD = network.hidden(batch.sources_BS, batch.inputs_BT).float()
     real_BT = batch.targets_BT != padding
-    return cross_entropy(states_BTD[real_BT], network.output_VD, batch.targets_BT[real_BT], smoothing)
+    return cross_entropy(states_BTD[real_BT], network.output_VD, batch.targets_BT[real_BT], smoothing, products)

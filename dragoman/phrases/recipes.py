@@ -20,6 +20,7 @@ class Dictionary:
     kind: ClassVar[str] = "dictionary"
     data: ClassVar[DataKind] = DataKind.BITEXT
     product: ClassVar[str] = "dragoman.phrases.dictionary:DictionaryTranslator"
+    several_processes: ClassVar[bool] = False
     limits: ClassVar[tuple[str, ...]] = ()
 
     longest: int = Field(default=4, ge=1, le=8, description="Chinese signs that a word may have; 1 = sign by sign")

@@ -11,10 +11,11 @@ import importlib
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from dragoman.contracts import Recipe, UserError
+from dragoman.contracts import Recipe, Unsettled, UserError
 
 KINDS: dict[str, str] = {
     "transformer": "dragoman.neural.recipes:TransformerRecipe",
+    "transformer-auto": "dragoman.neural.recipes:AutoTransformerRecipe",
     "dictionary": "dragoman.phrases.recipes:Dictionary",
 }
 
@@ -27,6 +28,9 @@ class Preset(NamedTuple):
 
 
 PRESETS: dict[str, Preset] = {
+    "transformer-auto": Preset(
+        "dragoman.neural.recipes:AUTO", "a Transformer made to measure: for the corpus, this machine and --time-budget"
+    ),
     "transformer-tiny": Preset(
         "dragoman.neural.recipes:TINY", "a Transformer 128 wide: for minutes on a laptop, or a few thousand pairs"
     ),
@@ -53,6 +57,11 @@ def recipe_class(kind: str) -> type[Recipe[Any, Any]]:
         raise UserError(f"no kind {kind!r}{did_you_mean(kind, KINDS)}; there are: {', '.join(KINDS)}")
     found: type[Recipe[Any, Any]] = load_object(KINDS[kind])
     return found
+
+
+def model_kinds() -> list[str]:
+    """The kinds that a model can be of: an unsettled recipe trains one of another kind."""
+    return [kind for kind in KINDS if not issubclass(recipe_class(kind), Unsettled)]
 
 
 def product_class(kind: str) -> Any:

@@ -11,16 +11,29 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dragoman.contracts import Bitext, Progress, Recipe, SentencePair, Translator, UserError, Work, never, quiet
+from dragoman.contracts import (
+    Bitext,
+    Progress,
+    Recipe,
+    SentencePair,
+    Translator,
+    Unsettled,
+    UserError,
+    Work,
+    never,
+    quiet,
+)
 from dragoman.evaluation.curves import learning_curve
 from dragoman.system import runs, store
 from dragoman.system.journal import Journal, last_dev_figures, rows_of
+from dragoman.system.settings import read_toml, recipe_of_toml, to_toml
 
 
 @dataclass(frozen=True)
@@ -48,10 +61,12 @@ def train_model(
     stop: Callable[[], bool] = never,
     began: float | None = None,
     command: Mapping[str, str] | None = None,
+    world: int = 1,
 ) -> Outcome:
     """Train `recipe` into the model folder `out`, or go on with what is there.
 
     command: how the user named "train", "dev" and "init_from", for messages; content is compared.
+    world: so many processes train together, this one leading; the others are in `follow_training`.
     UserError: other work in the folder, a limit lowered too far, another process there. Interrupted
     where `stop` said so; the same call then goes on.
     """
@@ -76,11 +91,13 @@ def train_model(
         if restart or (out / "work" / "clearing").exists():
             _clear(out / "work")
         run = _agreed(asked, out, restart, report)
-        if _is_finished(out, run):
+        finished = _is_finished(out, run)
+        if finished:
+            _shared(recipe, None, 0, world, device)
             outcome = Outcome(None, True, store.read_report(out))
         else:
             runs.write_run(run, out / "work" / "run.json")
-            work = Work(out / "work", report, seed, device, threads, began, stop, start=start)
+            work = Work(out / "work", report, seed, device, threads, began, stop, start=start, world=world)
             try:
                 outcome = _learn(recipe, train, dev, run, work, out)
             except UserError:
@@ -91,6 +108,53 @@ def train_model(
             _clear(out / "work")
             store.remove_lock(out)
     return outcome
+
+
+def follow_training(
+    recipe: Recipe[Any, Any],
+    train: Bitext,
+    *,
+    rank: int,
+    world: int,
+    seed: int = 1,
+    device: str = "cpu",
+    threads: int = 0,
+    init_from: Path | None = None,
+) -> None:
+    """Train along with the process that leads, which alone decides and writes; nothing is left here."""
+    start = None if init_from is None else store.load_model(init_from, device)
+    with tempfile.TemporaryDirectory(prefix="dragoman-") as folder:
+        settled = _shared(recipe, None, rank, world, device)
+        if settled is not None:
+            work = Work(Path(folder), quiet, seed, device, threads, start=start, rank=rank, world=world)
+            settled.train(train, None, work)
+
+
+def _shared(
+    recipe: Recipe[Any, Any], settled: Recipe[Any, Any] | None, rank: int, world: int, device: str
+) -> Recipe[Any, Any] | None:
+    """The settled recipe of the process that leads, in all of them; None where it has nothing to train.
+
+    UserError for a kind that learns alone.
+    """
+    if world == 1:
+        return settled
+    if not recipe.several_processes:
+        raise UserError(f"kind {recipe.kind!r} learns in one process; start it without torchrun")
+    from dragoman.neural import team
+
+    told = team.call(rank, world, device, to_toml(settled) if settled else "")
+    return recipe_of_toml(told, "the recipe of the process that leads") if told else None
+
+
+def _settled(recipe: Recipe[Any, Any], train: Bitext, work: Work) -> Recipe[Any, Any]:
+    """The recipe with nothing left open, kept in the work folder from the first time on."""
+    if not isinstance(recipe, Unsettled):
+        return recipe
+    kept = work.folder / "settled.toml"
+    settled = recipe.settle(train, work, read_toml(kept) if kept.exists() else None)
+    store.write_text(kept, to_toml(settled))
+    return settled
 
 
 def finish_model(
@@ -255,7 +319,10 @@ def _learn(
     """Train, make the model folder aside, and put it in the place of the old one."""
     progress, curve = work.folder / "progress.jsonl", work.folder / "learning_curve.png"
     with Journal(progress, work.report, runs.read_state(work.folder).get("updates", 0)) as journal:
-        product = recipe.train(train, dev, replace(work, report=journal))
+        work = replace(work, report=journal)
+        recipe = _settled(recipe, train, work)
+        _shared(recipe, recipe, work.rank, work.world, work.device)
+        product = recipe.train(train, dev, work)
     rows = rows_of(progress)
     drawn = any(row.get("phase") == "training" for row in rows) and learning_curve(rows, curve)
     state = runs.read_state(work.folder)

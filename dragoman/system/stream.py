@@ -13,7 +13,7 @@ from typing import Protocol
 from dragoman.abilities import refuse_unable
 from dragoman.contracts import Ability, Flag, Request, SearchOptions, Translation, UserError
 from dragoman.corpus.lines import Line
-from dragoman.system.catalogue import KINDS, product_class
+from dragoman.system.catalogue import model_kinds, product_class
 
 WINDOW_CHARACTERS = 1_000_000
 
@@ -80,7 +80,7 @@ def check_options(system: System, options: SearchOptions, prefix: str = "") -> N
 
 def kinds_with(ability: Ability) -> list[str]:
     """The kinds of the catalogue that have an ability."""
-    return [kind for kind in KINDS if ability in product_class(kind).abilities]
+    return [kind for kind in model_kinds() if ability in product_class(kind).abilities]
 
 
 def windows(lines: Iterable[Line], size: int) -> Iterator[tuple[list[Line], UserError | None]]:

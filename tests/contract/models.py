@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from dragoman.contracts import Ability, Recipe, Translator, never
-from dragoman.system.catalogue import KINDS, recipe_class
+from dragoman.system.catalogue import model_kinds, recipe_class
 from dragoman.system.lifecycle import Outcome, train_model
 from dragoman.system.settings import with_settings
 from dragoman.system.store import load_model
@@ -30,6 +30,7 @@ TINY: dict[str, list[str]] = {
         *("training.max_updates=80", "training.warmup_updates=20", "training.validate_every=40"),
         *("training.learning_rate=5e-3", "training.tokens_per_batch=512", "training.dev_sentences=12"),
     ],
+    "transformer-auto": ["max_updates=20"],
     "dictionary": [],
 }
 
@@ -67,18 +68,19 @@ def trained(kind: str, folder: Path) -> Trained:
     return Trained(kind, tiny_recipe(kind), folder, outcome, load_model(folder))
 
 
-every_kind = pytest.mark.parametrize("model", list(KINDS), indirect=True)
+every_kind = pytest.mark.parametrize("model", model_kinds(), indirect=True)
 
 
 def kinds_that(*abilities: Ability) -> pytest.MarkDecorator:
     """Run a test for each kind that has all these abilities."""
-    able = [kind for kind in KINDS if all(kind in kinds_with(ability) for ability in abilities)]
+    able = [kind for kind in model_kinds() if all(kind in kinds_with(ability) for ability in abilities)]
     return pytest.mark.parametrize("model", able, indirect=True)
 
 
 def kinds_without(ability: Ability) -> pytest.MarkDecorator:
     """Run a test for each kind that lacks an ability."""
-    return pytest.mark.parametrize("model", [kind for kind in KINDS if kind not in kinds_with(ability)], indirect=True)
+    unable = [kind for kind in model_kinds() if kind not in kinds_with(ability)]
+    return pytest.mark.parametrize("model", unable, indirect=True)
 
 
 def after(times: int, then: Callable[[], bool]) -> Callable[[], bool]:

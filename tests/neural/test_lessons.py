@@ -95,6 +95,14 @@ def test_killed_and_resumed_it_equals_the_uninterrupted(uninterrupted: dict[str,
     assert_equal(weights(tmp_path / "work"), uninterrupted)
 
 
+def test_in_bfloat16_it_learns_about_the_same(uninterrupted: dict[str, torch.Tensor], tmp_path: Path) -> None:
+    recipe = replace(RECIPE, training=replace(RECIPE.training, precision="bf16"))
+    made = weights_of(train_translator(recipe, TRAIN, DEV, Work(tmp_path, threads=1)).networks[0])
+    apart = [(made[name] - uninterrupted[name]).norm() / uninterrupted[name].norm() for name in made if "norm" in name]
+    assert 0 < max(apart) < 0.05
+    assert all(tensor.dtype == torch.float32 for tensor in made.values())
+
+
 def test_accumulated_batches_make_the_same_update_as_one_large_batch(tmp_path: Path) -> None:
     """The loss is a sum over all target pieces of an update, divided by their number."""
     still = replace(RECIPE.model, dropout=0.0, attention_dropout=0.0, inner_dropout=0.0)

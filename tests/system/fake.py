@@ -66,6 +66,7 @@ class Fake:
     kind: ClassVar[str] = "fake"
     data: ClassVar[DataKind] = DataKind.BITEXT
     product: ClassVar[str] = "tests.system.fake:FakeTranslator"
+    several_processes: ClassVar[bool] = False
     limits: ClassVar[tuple[str, ...]] = ("training.max_updates", "training.max_epochs", "training.time_budget")
 
     shape: Shape = Field(default_factory=Shape)

@@ -41,7 +41,7 @@ def test_a_misspelt_recipe_gets_a_hint() -> None:
 
 
 def test_a_wild_name_gets_the_list() -> None:
-    with pytest.raises(UserError, match=r"no recipe 'qqq'; there are: transformer-tiny, .*ending in \.toml"):
+    with pytest.raises(UserError, match=r"no recipe 'qqq'; there are: transformer-auto, .*ending in \.toml"):
         catalogue.recipe_named("qqq")
 
 

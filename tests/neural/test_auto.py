@@ -1,0 +1,98 @@
+"""Does a Transformer made to measure fit its corpus and its time, and stay what it was when training goes on?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from dragoman.contracts import Interrupted, Progress, Work
+from dragoman.neural import auto
+from dragoman.neural.recipes import AutoTransformerRecipe
+from dragoman.system import lifecycle
+from dragoman.system.settings import read_toml
+from tests.generated import generated_bitext
+
+TRAIN, DEV = generated_bitext(80, "en", "zh"), generated_bitext(12, "en", "zh", seed=9)
+AUTO = AutoTransformerRecipe(max_updates=20)
+SPEEDS = {128: 4000.0, 192: 2500.0, 256: 1500.0, 384: 500.0, 512: 200.0}
+
+
+def fitted(seconds: float, pairs: int) -> tuple[auto.Size, float, list[str]]:
+    told: list[str] = []
+    tier = next(tier for tier in auto.TIERS if pairs < tier.below)
+    size, epochs = auto.fitting_size(
+        AutoTransformerRecipe(time_budget=seconds),
+        tier,
+        pairs * 15,
+        lambda size: SPEEDS[size.width],
+        lambda choice, reason: told.append(f"{choice}: {reason}"),
+    )
+    return size, epochs, told
+
+
+def test_the_less_time_the_smaller_the_network() -> None:
+    widths = [fitted(minutes * 60, 29_000)[0].width for minutes in (1, 30, 60, 600)]
+    assert widths == sorted(widths)
+    assert (widths[0], widths[-1]) == (128, 256)
+    assert fitted(1800, 29_000)[1] == pytest.approx(0.9 * 1800 * SPEEDS[widths[1]] / (29_000 * 15))
+
+
+def test_the_more_pairs_the_larger_the_network_where_time_is_no_matter() -> None:
+    widths = [fitted(0, pairs)[0].width for pairs in (1_000, 29_000, 300_000, 3_000_000)]
+    assert widths == [192, 256, 384, 512]
+
+
+def test_the_estimate_is_said() -> None:
+    (told,) = fitted(1800, 29_000)[2]
+    assert "pieces/s it sees each pair about" in told
+    assert "30m" in told
+
+
+def test_every_choice_has_its_reason() -> None:
+    told: list[str] = []
+    work = Work(Path(), report=lambda progress: told.append(progress.note), threads=1)
+    recipe = auto.choose(AUTO, TRAIN, work)
+    assert [note.partition(":")[0] for note in told] == [
+        "2,000 pieces",
+        "192 wide, 3+3 layers",
+        "dropout 0.3, label smoothing 0.2",
+        "512 pieces a batch",
+    ]
+    assert recipe.text.pieces == 2000
+    assert (recipe.model.width, recipe.model.dropout) == (192, 0.3)
+    assert recipe.training.max_updates == 20
+
+
+def test_measuring_draws_nothing_from_the_seed() -> None:
+    before = torch.get_rng_state()
+    speed = auto.measured_speed(500, auto.Lengths(9, 9), AUTO, torch.device("cpu"))
+    assert speed(auto.Size(16, 2, 1)) > speed(auto.Size(256, 4, 3)) > 0
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_an_interrupted_training_goes_on_with_the_first_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "LADDER", (auto.Size(16, 2, 1),) * 5)
+    notes: list[str] = []
+
+    def hear(progress: Progress) -> None:
+        notes.append(progress.note)
+
+    asked = iter([False, False, True])
+    with pytest.raises(Interrupted):
+        lifecycle.train_model(AUTO, TRAIN, DEV, tmp_path / "m", threads=1, report=hear, stop=lambda: next(asked))
+    assert any("16 wide" in note for note in notes)
+    monkeypatch.setattr(auto, "choose", None)  # nothing is chosen twice
+    outcome = lifecycle.train_model(AUTO, TRAIN, DEV, tmp_path / "m", threads=1)
+    assert outcome.facts["kind"] == "transformer"
+    stored = read_toml(tmp_path / "m" / "recipe.toml")
+    assert (stored.kind, stored.model.width) == ("transformer", 16)  # type: ignore[attr-defined]
+    assert lifecycle.train_model(AUTO, TRAIN, DEV, tmp_path / "m", threads=1).already_finished
+
+
+def test_a_raised_budget_reaches_the_settled_recipe() -> None:
+    before = auto.choose(AUTO, TRAIN, Work(Path(), threads=1))
+    raised = replace(AUTO, time_budget=900.0).settle(TRAIN, Work(Path()), before)
+    assert raised == replace(before, training=replace(before.training, time_budget=900.0))

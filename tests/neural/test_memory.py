@@ -1,0 +1,72 @@
+"""Is the memory that a training needs known before it starts, and is too little of it refused?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+import torch
+
+from dragoman.contracts import UserError
+from dragoman.neural import memory
+from dragoman.neural.recipes import TrainingOptions
+from tests.neural.small import small_translator
+
+MEASURED = """
+import resource, torch
+from dragoman.neural import memory, recipes, seq2seq, training
+from dragoman.neural.batches import Batch
+from tests.neural.small import small_pipeline
+
+options = recipes.TransformerOptions(width=256, inner=1024)
+network = seq2seq.build_network("transformer", options, small_pipeline())
+estimate = memory.needed_bytes(network, tokens=2048, longest=64)
+optimiser = torch.optim.AdamW(network.parameters(), fused=True)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for _ in range(2):
+    ids = torch.randint(30, 300, (32, 64))
+    training.batch_loss(network, Batch(ids, ids, ids, 2048), 0, 0.1).smoothed.backward()
+    optimiser.step()
+print(estimate, (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024)
+"""
+
+
+def test_the_estimate_is_near_what_a_training_takes() -> None:
+    done = subprocess.run([sys.executable, "-c", MEASURED], capture_output=True, text=True, check=True)
+    estimate, measured = map(int, done.stdout.split())
+    assert measured / 1.6 < estimate < measured * 1.6
+
+
+def test_longer_batches_and_sentences_need_more() -> None:
+    network = small_translator().networks[0]
+    base = memory.needed_bytes(network, tokens=512, longest=64)
+    assert memory.needed_bytes(network, tokens=4096, longest=64) > base
+    assert memory.needed_bytes(network, tokens=512, longest=256) > base
+    assert memory.needed_bytes(network, tokens=512, longest=64, products=torch.bfloat16) < base
+
+
+def test_asking_changes_nothing() -> None:
+    network = small_translator().networks[0]
+    before = torch.get_rng_state()
+    memory.needed_bytes(network, tokens=512, longest=64)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert not network.training
+    assert all(parameter.grad is None for parameter in network.parameters())
+
+
+def test_too_little_memory_is_refused_before_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    network, options = small_translator().networks[0], TrainingOptions()
+    needed = memory.needed_bytes(network, options.tokens_per_batch, 64)
+    monkeypatch.setattr(memory, "free_bytes", lambda: needed)
+    memory.refuse_too_large(network, options, 64, torch.float32)
+    with pytest.raises(UserError, match=r"training needs about .* GiB are free: lower tokens_per_batch \(4096\)"):
+        memory.refuse_too_large(network, replace(options, tokens_per_batch=4096), 64, torch.float32)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux is asked")
+def test_some_memory_is_free() -> None:
+    free = memory.free_bytes()
+    assert free is not None
+    assert 2**20 < free < 2**50

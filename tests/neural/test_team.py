@@ -1,0 +1,125 @@
+"""Do two processes make the same updates as one, and is what they leave the same?"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from dragoman.contracts import Interrupted, Work
+from dragoman.neural import training
+from dragoman.neural.batches import Batch
+from dragoman.neural.checkpoints import read_state
+from dragoman.neural.lessons import train_translator
+from dragoman.neural.recipes import TransformerOptions, TransformerRecipe
+from tests.generated import generated_bitext
+from tests.neural import test_lessons
+
+STILL = replace(test_lessons.RECIPE.model, dropout=0.0, attention_dropout=0.0, inner_dropout=0.0)
+TRAIN, DEV = generated_bitext(60, "en", "de"), generated_bitext(12, "en", "de", seed=9)
+
+
+def recipe(model: TransformerOptions, updates: int) -> TransformerRecipe:
+    options = replace(test_lessons.RECIPE.training, max_updates=updates, average=1)
+    return replace(test_lessons.RECIPE, model=model, training=options)
+
+
+def learn(
+    folder: Path, model: TransformerOptions, updates: int, rank: int = 0, world: int = 1, stop_after: int = 0
+) -> None:
+    place = folder / f"rank-{rank}"
+    place.mkdir(parents=True, exist_ok=True)
+    asked = 0
+
+    def stop() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked == stop_after
+
+    work = Work(place, threads=1, rank=rank, world=world, stop=stop)
+    with contextlib.suppress(Interrupted):
+        train_translator(recipe(model, updates), TRAIN, DEV if rank == 0 else None, work)
+
+
+def together(folder: Path, still: bool, updates: int, stop_after: int = 0) -> dict[str, torch.Tensor]:
+    """The last state after so many updates of two processes, as rank 0 stored it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    model = "STILL" if still else "test_lessons.RECIPE.model"
+    environment = {**os.environ, "PYTHONPATH": ".", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    processes = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-c",
+                "from tests.neural.test_team import STILL, Path, learn, test_lessons; "
+                f"learn(Path({str(folder)!r}), {model}, {updates}, {rank}, 2, {stop_after})",
+            ],
+            env={**environment, "OMP_NUM_THREADS": "1"},
+        )
+        for rank in range(2)
+    ]
+    assert [process.wait(timeout=600) for process in processes] == [0, 0]
+    return last_state(folder)
+
+
+def assert_close(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:
+    """Weights within 1e-5. A bias of keys adds the same to all scores of a query, so its true gradient is 0 and
+    Adam makes steps of rounding noise: it has no effect and is left out."""
+    width = STILL.width
+    for name in one:
+        if name.startswith("weights/"):
+            start = width if name.endswith("key_value.bias") else 0
+            torch.testing.assert_close(one[name][start:], other[name][start:], rtol=0, atol=1e-5)
+
+
+def last_state(folder: Path) -> dict[str, torch.Tensor]:
+    state = read_state(folder / "rank-0")
+    assert state is not None
+    return state.tensors
+
+
+def test_two_processes_make_the_updates_of_one(tmp_path: Path) -> None:
+    learn(tmp_path / "one", STILL, 20)
+    one, two = last_state(tmp_path / "one"), together(tmp_path / "two", still=True, updates=20)
+    assert one.keys() == two.keys()
+    assert_close(one, two)
+    assert not (tmp_path / "two" / "rank-1" / "state.json").exists()
+
+
+def test_a_team_goes_on_as_if_it_had_not_been_interrupted(tmp_path: Path) -> None:
+    """With dropout: the followers' draws are those of the uninterrupted run too."""
+    whole = together(tmp_path / "whole", still=False, updates=24)
+    together(tmp_path / "parts", still=False, updates=24, stop_after=11)
+    cut = read_state(tmp_path / "parts" / "rank-0")
+    assert cut is not None
+    assert cut.report["updates"] == 11
+    together(tmp_path / "parts", still=False, updates=24)
+    assert all(torch.equal(whole[name], tensor) for name, tensor in last_state(tmp_path / "parts").items())
+
+
+def test_a_batch_that_does_not_fit_is_taken_in_parts_with_the_same_update(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """torch's error is raised here by hand: no device small enough is at hand."""
+    learn(tmp_path / "whole", STILL, 6)
+    hidden, tried = training.batch_loss, []
+
+    def small_memory(network: object, batch: Batch, *rest: object) -> object:
+        tried.append(len(batch.sources_BS))
+        if len(batch.sources_BS) > 4:
+            raise torch.OutOfMemoryError("out of memory")
+        return hidden(network, batch, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(training, "batch_loss", small_memory)
+    learn(tmp_path / "parts", STILL, 6)
+    assert max(tried) > 4 >= tried[-1]
+    assert_close(last_state(tmp_path / "whole"), last_state(tmp_path / "parts"))
