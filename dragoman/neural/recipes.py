@@ -74,6 +74,24 @@ class TrainingOptions:
 
 
 @dataclass(frozen=True, config=STRICT)
+class BacktranslationOptions:
+    """What becomes of text in the target language alone (--monolingual, --reverse); no pairs, no effect."""
+
+    ratio: float = Field(
+        default=1.0,
+        gt=0,
+        le=1000,
+        description="synthetic pairs for each real one in an epoch, as far as there are so many",
+    )
+    decoding: Literal["greedy", "stored"] = Field(
+        default="greedy", description="how the reverse model writes the sources: greedily, or as it has stored"
+    )
+    share_of_budget: float = Field(
+        default=0.33, gt=0, lt=1, description="of a time budget, at most so much goes into writing sources"
+    )
+
+
+@dataclass(frozen=True, config=STRICT)
 class SearchDefaults:
     """What `translate` does when nothing else is asked for."""
 
@@ -101,6 +119,7 @@ class TransformerRecipe:
     model: TransformerOptions = TransformerOptions()
     training: TrainingOptions = TrainingOptions()
     search: SearchDefaults = SearchDefaults()
+    backtranslation: BacktranslationOptions = BacktranslationOptions()
 
     def train(self, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
         from dragoman.neural.lessons import train_translator
