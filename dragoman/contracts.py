@@ -299,6 +299,7 @@ class Work:
     at the start of the command, from which a time budget counts. stop: asked after every step; on
     True the learner saves its state there and raises Interrupted. finish: make the product from
     what the folder holds, without more training. start: a finished product to go on from.
+    synthetic: further pairs, whose sources a model wrote; only for recipes with a field `backtranslation`.
     rank, world: this process among those that train together.
     """
 
@@ -311,6 +312,7 @@ class Work:
     stop: Callable[[], bool] = never
     finish: bool = False
     start: Any = None
+    synthetic: Bitext | None = None
     rank: int = 0
     world: int = 1
 

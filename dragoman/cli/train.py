@@ -28,14 +28,15 @@ from dragoman.cli.options import (
 )
 from dragoman.cli.reading import opened
 from dragoman.cli.screen import say, screen
-from dragoman.contracts import Bitext, DataKind, UserError
+from dragoman.contracts import Bitext, DataKind, Recipe, UserError
 from dragoman.wording import counted
 
 if TYPE_CHECKING:
+    from dragoman.system.backtranslation import Backtranslation
     from dragoman.system.lifecycle import Outcome
 
 EXAMPLE = "dragoman train transformer-tiny --train my.tmx --out my-model"
-SHOWN_FACTS = ("folder", "kind", "languages", "size", "seconds", "done", "dev_figures")
+SHOWN_FACTS = ("folder", "kind", "languages", "size", "synthetic", "seconds", "done", "dev_figures")
 HELD_OUT_SHARE = 20  # one pair in 20 ...
 HELD_OUT_MOST = 500  # ... but at most so many, and at least ...
 HELD_OUT_LEAST = 10
@@ -54,6 +55,8 @@ def train(
     seed: Seed = None,
     time_budget: str | None = None,
     init_from: Folder | None = None,
+    monolingual: Files | None = None,
+    reverse: Folder | None = None,
     restart: bool = False,
     discard_work: bool = False,
     finish: Folder | None = None,
@@ -85,6 +88,10 @@ def train(
         Wall-clock time for the whole training, such as 20m or 1h30m.
     init_from:
         A model to go on from, with its vocabulary.
+    monolingual:
+        Text files in the target language, a sentence a line; also .gz and -. --reverse makes further pairs of them.
+    reverse:
+        A finished model that translates the target language into the source language: it writes their sources.
     restart:
         Train anew where work for other data or settings lies in the folder.
     discard_work:
@@ -102,7 +109,8 @@ def train(
             {
                 **{"RECIPE": recipe, "--train": train, "--dev": dev, "--source": source, "--target": target},
                 **{"--out": out, "--set": set_, "--seed": seed is not None, "--time-budget": time_budget},
-                **{"--init-from": init_from, "--restart": restart, "--discard-work": discard_work},
+                **{"--init-from": init_from, "--monolingual": monolingual, "--reverse": reverse},
+                **{"--restart": restart, "--discard-work": discard_work},
                 "--on-bad-line": on_bad_line != "stop",
             },
         )
@@ -126,6 +134,7 @@ def train(
         "init_from": Path(init_from) if init_from else None,
         "world": world,
     }
+    _check_backtranslation(chosen, monolingual, reverse, [*train, *(dev or ())], world)
     if rank:
         with redirect_stderr(StringIO()):
             bitext, _ = _opened(train, dev, source, target, on_bad_line)
@@ -134,6 +143,7 @@ def train(
         return
     check_folder(Path(out))
     bitext, held = _opened(train, dev, source, target, on_bad_line)
+    more = _backtranslation(monolingual, reverse, bitext, held, on_bad_line)
     with screen(quiet) as report, stopping() as stop:
         outcome = train_model(
             chosen,
@@ -143,10 +153,14 @@ def train(
             **same,
             restart=restart,
             discard_work=discard_work,
+            backtranslation=more,
             report=report,
             stop=stop,
             began=began,
-            command={"train": " ".join(train), "dev": " ".join(dev or ())},
+            command={
+                **{"train": " ".join(train), "dev": " ".join(dev or ())},
+                "monolingual": " ".join(monolingual or ()),
+            },
         )
     _conclude(Path(out), outcome)
 
@@ -196,6 +210,48 @@ def _held_out(bitext: Bitext) -> tuple[Bitext, Bitext]:
     left = f"{len(train):,} left to train on{leaks}"
     say(f"dev: {counted(len(dev), 'pair')} held out by hash of the source, {left} (--dev gives others)")
     return train, dev
+
+
+def _check_backtranslation(
+    recipe: Recipe[Any, Any], monolingual: list[str] | None, reverse: str | None, others: list[str], world: int
+) -> None:
+    """UserError for what cannot be right, before anything is read."""
+    if not monolingual and not reverse:
+        return
+    if not monolingual or not reverse:
+        raise UserError(
+            "--monolingual (text in the target language) and --reverse (a model from there into the source language) "
+            "go together"
+        )
+    from dragoman.corpus.streams import require_files
+    from dragoman.system.backtranslation import choices_of
+    from dragoman.system.store import read_card
+
+    choices_of(recipe)
+    if world > 1:
+        raise UserError("--monolingual: back-translation is made in one process; start it without torchrun")
+    require_files(monolingual)
+    if "-" in monolingual and "-" in others:
+        raise UserError("standard input (-) can be read only once")
+    read_card(Path(reverse))
+
+
+def _backtranslation(
+    monolingual: list[str] | None,
+    reverse: str | None,
+    train: Bitext,
+    dev: Bitext,
+    on_bad_line: OnBadLine,
+) -> Backtranslation | None:
+    if not monolingual or not reverse:
+        return None
+    from dragoman.corpus.monolingual import open_monolingual
+    from dragoman.system.backtranslation import Backtranslation, check_reverse
+
+    check_reverse(Path(reverse), train.source_language, train.target_language)
+    text = open_monolingual(monolingual, train, dev, on_bad_line=on_bad_line)
+    say(f"monolingual: {text.language}, {text.summary()}")
+    return Backtranslation(text, Path(reverse))
 
 
 def _conclude(out: Path, outcome: Outcome) -> None:

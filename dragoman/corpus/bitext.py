@@ -123,12 +123,12 @@ def count_records(
     )
 
 
-def summary_of(count: int, set_aside: Mapping[str, int]) -> str:
-    """The line that tells kept pairs from others, the commonest reason first."""
+def summary_of(count: int, set_aside: Mapping[str, int], things: str = "pairs") -> str:
+    """The line that tells kept pairs (or other things) from others, the commonest reason first."""
     total = count + sum(set_aside.values())
     reasons = sorted(set_aside.items(), key=lambda item: (-item[1], item[0]))
     told = ", ".join(f"{number:,} {reason}" for reason, number in reasons)
-    return f"{count:,} of {total:,} pairs kept{': ' if told else ''}{told}"
+    return f"{count:,} of {total:,} {things} kept{': ' if told else ''}{told}"
 
 
 class PairDigest:

@@ -118,6 +118,7 @@ def choose(recipe: AutoTransformerRecipe, train: Bitext, work: Work) -> Transfor
             validate_every=max(1, length // LOOKS),
             precision=recipe.precision,
         ),
+        backtranslation=recipe.backtranslation,
     )
 
 

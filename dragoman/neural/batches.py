@@ -25,16 +25,33 @@ class Batch(NamedTuple):
     target_tokens: int
 
 
+def pairs_of_epoch(real: int, synthetic: int, ratio: float, seed: int, epoch: int) -> np.ndarray:
+    """Indices of the pairs that an epoch sees: all real ones, and a part of the synthetic ones behind them.
+
+    The part is ratio * real pairs, or all where there are fewer: none comes twice in an epoch. The parts of
+    successive epochs go round one shuffled circle, so each pair has its turn before any comes again.
+    """
+    wanted = min(synthetic, round(ratio * real))
+    circle_N = np.random.default_rng(seed).permutation(synthetic)
+    part_N = circle_N[(epoch * wanted + np.arange(wanted)) % max(1, synthetic)]
+    return np.concatenate((np.arange(real), real + part_N))
+
+
 def plan(
-    source_lengths_N: np.ndarray, target_lengths_N: np.ndarray, tokens_per_batch: int, seed: int, epoch: int
+    source_lengths_N: np.ndarray,
+    target_lengths_N: np.ndarray,
+    tokens_per_batch: int,
+    seed: int,
+    epoch: int,
+    pairs_N: np.ndarray | None = None,
 ) -> list[np.ndarray]:
-    """One epoch: index arrays, one a batch, depending on lengths, seed and epoch alone.
+    """One epoch over pairs_N (None: all): index arrays, one a batch, depending on lengths, pairs, seed and epoch alone.
 
     Pairs are sorted by target length, then source length (ties shuffled), and cut so that no side has
     more than tokens_per_batch positions, padding included; then the batches are shuffled.
     """
     draw = np.random.default_rng((seed, epoch))
-    order_N = draw.permutation(len(source_lengths_N))
+    order_N = draw.permutation(len(source_lengths_N) if pairs_N is None else pairs_N)
     order_N = order_N[np.lexsort((source_lengths_N[order_N], target_lengths_N[order_N]))]
     longest_N = np.maximum(source_lengths_N, target_lengths_N)[order_N] + 1
     batches, first, widest = [], 0, 0

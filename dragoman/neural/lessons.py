@@ -18,8 +18,10 @@ from dragoman.neural.seq2seq import NeuralTranslator, StoredSearch, build_networ
 from dragoman.neural.team import Team, join, own_device
 from dragoman.neural.training import Learner, Lesson
 from dragoman.search.steps import rank
+from dragoman.text.pieces import BACK_TRANSLATED
 from dragoman.text.pipeline import Pipeline, fit_pipeline
 from dragoman.text.store import PairStore, build_store
+from dragoman.wording import counted
 
 ALPHAS = tuple(step / 10 for step in range(13))
 FEWEST_TO_FIT = 10
@@ -28,6 +30,8 @@ COLLAPSED = 0.5  # share of dev outputs that are one and the same, or copies, fr
 
 def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
     """Fit the pieces (or take those of `work.start`), train the network, fit the search on dev.
+
+    What `work.synthetic` holds is learnt too, behind a tag.
 
     Leaves in work.folder: text/ (pieces), ids-* (the corpus as numbers), state.json and state-*.safetensors,
     best-*.safetensors. Without dev nothing is chosen or fitted: the last weights are taken, alpha is 0.7.
@@ -40,6 +44,7 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
     if store.set_aside:
         work.report(Progress("reading", note=store.summary()))
     pipeline = replace(pipeline, longest=store.usual_source_length)
+    everything = with_synthetic(store, recipe, pipeline, work)
     torch.manual_seed(work.seed)
     network = build_network(recipe.kind, recipe.model, pipeline).to(device)
     if work.start is not None:
@@ -61,11 +66,18 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
         network,
         Lesson(
             plan=lambda epoch: batches.plan(
-                store.source_lengths, store.target_lengths, recipe.training.tokens_per_batch, work.seed, epoch
+                everything.source_lengths,
+                everything.target_lengths,
+                recipe.training.tokens_per_batch,
+                work.seed,
+                epoch,
+                batches.pairs_of_epoch(
+                    len(store), len(everything) - len(store), recipe.backtranslation.ratio, work.seed, epoch
+                ),
             ),
-            count=lambda group: sum(int(store.target_lengths[indices].sum()) + len(indices) for indices in group),
+            count=lambda group: sum(int(everything.target_lengths[indices].sum()) + len(indices) for indices in group),
             read=lambda group: batches.read(
-                store, [batches.share(indices, work.rank, work.world) for indices in group], source, target, device
+                everything, [batches.share(indices, work.rank, work.world) for indices in group], source, target, device
             ),
             padding=target.padding,
             judge=judge,
@@ -114,6 +126,29 @@ def pieces(recipe: TransformerRecipe, train: Bitext, work: Work) -> Pipeline:
         pipeline = fit_pipeline(train, recipe.text, threads=work.threads, seed=work.seed, report=work.report)
     pipeline.save(folder)
     return pipeline
+
+
+def with_synthetic(store: PairStore, recipe: TransformerRecipe, pipeline: Pipeline, work: Work) -> PairStore:
+    """The real pairs, and behind them those of `work.synthetic`, each source of which begins with a tag.
+
+    A network that sees which sources are synthetic learns their target side without taking the way they are
+    written for how people write (Caswell et al. 2019). Pieces, lengths and search are of the real pairs alone.
+    """
+    if work.synthetic is None:
+        return store
+    made = build_store(
+        work.synthetic,
+        pipeline,
+        work.folder,
+        recipe.text.max_pieces,
+        work.report,
+        threads=work.threads,
+        tag=BACK_TRANSLATED,
+    )
+    seen = len(batches.pairs_of_epoch(len(store), len(made), recipe.backtranslation.ratio, work.seed, 0)) - len(store)
+    note = f"synthetic pairs: {made.summary()}; an epoch sees {seen:,} of them beside {counted(len(store), 'real one')}"
+    work.report(Progress("reading", note=note))
+    return store.followed_by(made)
 
 
 def length_ratio(store: PairStore) -> float:

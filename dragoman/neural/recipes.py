@@ -78,6 +78,24 @@ class TrainingOptions:
 
 
 @dataclass(frozen=True, config=STRICT)
+class BacktranslationOptions:
+    """What becomes of text in the target language alone (--monolingual, --reverse); no pairs, no effect."""
+
+    ratio: float = Field(
+        default=1.0,
+        gt=0,
+        le=1000,
+        description="synthetic pairs for each real one in an epoch, as far as there are so many",
+    )
+    decoding: Literal["greedy", "stored"] = Field(
+        default="greedy", description="how the reverse model writes the sources: greedily, or as it has stored"
+    )
+    share_of_budget: float = Field(
+        default=0.33, gt=0, lt=1, description="of a time budget, at most so much goes into writing sources"
+    )
+
+
+@dataclass(frozen=True, config=STRICT)
 class SearchDefaults:
     """What `translate` does when nothing else is asked for."""
 
@@ -106,6 +124,7 @@ class TransformerRecipe:
     model: TransformerOptions = TransformerOptions()
     training: TrainingOptions = TrainingOptions()
     search: SearchDefaults = SearchDefaults()
+    backtranslation: BacktranslationOptions = BacktranslationOptions()
 
     def train(self, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
         from dragoman.neural.lessons import train_translator
@@ -132,6 +151,8 @@ class AutoTransformerRecipe:
     precision: Literal["auto", "fp32", "bf16"] = Field(
         default="auto", description="of matrix products while training; auto: bf16 where the hardware has it, else fp32"
     )
+
+    backtranslation: BacktranslationOptions = BacktranslationOptions()
 
     def settle(self, train: Bitext, work: Work, before: TransformerRecipe | None) -> TransformerRecipe:
         """The Transformer to train; the one that this training began with where there is one."""

@@ -13,7 +13,7 @@ import platform
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,15 @@ from dragoman.contracts import (
 )
 from dragoman.evaluation.curves import learning_curve
 from dragoman.system import runs, store
+from dragoman.system.backtranslation import (
+    FOLDER,
+    Backtranslation,
+    check_reverse,
+    choices_of,
+    pairs_found,
+    synthetic_pairs,
+    without_seconds,
+)
 from dragoman.system.journal import Journal, last_dev_figures, rows_of
 from dragoman.system.settings import read_toml, recipe_of_toml, to_toml
 
@@ -57,6 +66,7 @@ def train_model(
     restart: bool = False,
     discard_work: bool = False,
     init_from: Path | None = None,
+    backtranslation: Backtranslation | None = None,
     report: Callable[[Progress], None] = quiet,
     stop: Callable[[], bool] = never,
     began: float | None = None,
@@ -65,17 +75,26 @@ def train_model(
 ) -> Outcome:
     """Train `recipe` into the model folder `out`, or go on with what is there.
 
-    command: how the user named "train", "dev" and "init_from", for messages; content is compared.
+    backtranslation: text in the target language, and the model that makes pairs of it before the training.
+    command: how the user named "train", "dev", "monolingual", for messages; content is compared.
     world: so many processes train together, this one leading; the others are in `follow_training`.
     UserError: other work in the folder, a limit lowered too far, another process there. Interrupted
     where `stop` said so; the same call then goes on.
     """
     began = time.monotonic() if began is None else began
     runs_on = store.resolve_device(recipe.kind, device)
+    reverse = ""
+    if backtranslation is not None:
+        choices_of(recipe)
+        reverse = check_reverse(backtranslation.reverse, train.source_language, train.target_language).fingerprint
     check_folder(out)
     _make_folder(out)
     start, start_fingerprint = _start(recipe, train, init_from, out, device, report)
-    names = {"init_from": str(init_from or ""), **(command or {})}
+    names = {
+        "init_from": str(init_from or ""),
+        "reverse": str(backtranslation.reverse) if backtranslation else "",
+        **(command or {}),
+    }
     asked = runs.new_run(
         recipe,
         train,
@@ -85,6 +104,8 @@ def train_model(
         device=runs_on,
         start=start_fingerprint,
         names=names,
+        text=backtranslation.text if backtranslation else None,
+        reverse=reverse,
     )
     with store.locked(out):
         store.roll_forward(out)
@@ -99,13 +120,13 @@ def train_model(
             runs.write_run(run, out / "work" / "run.json")
             work = Work(out / "work", report, seed, device, threads, began, stop, start=start, world=world)
             try:
-                outcome = _learn(recipe, train, dev, run, work, out)
+                outcome = _learn(recipe, train, dev, run, work, out, backtranslation)
             except UserError:
                 if not runs.read_state(out / "work"):  # nothing was learnt: leave the folder free for another command
                     _clear(out / "work")
                 raise
         if discard_work:
-            _clear(out / "work")
+            _clear(out / "work", keep=())
             store.remove_lock(out)
     return outcome
 
@@ -273,7 +294,7 @@ def check_folder(out: Path) -> None:
         raise UserError(f"{out}: {error.strerror}; --out names a folder for the model") from error
     if "model.json" in names:
         store.read_card(out)
-    elif not work & {"run.json", "clearing", "publish"} and (names - {"work"} or work - {"lock"}):
+    elif not work & {"run.json", "clearing", "publish", FOLDER} and (names - {"work"} or work - {"lock"}):
         raise UserError(f"{out}: holds other files; name a new or empty folder as --out")
 
 
@@ -314,15 +335,32 @@ def _start(
 
 
 def _learn(
-    recipe: Recipe[Any, Any], train: Bitext, dev: Bitext | None, run: runs.Run, work: Work, out: Path
+    recipe: Recipe[Any, Any],
+    train: Bitext,
+    dev: Bitext | None,
+    run: runs.Run,
+    work: Work,
+    out: Path,
+    backtranslation: Backtranslation | None = None,
 ) -> Outcome:
-    """Train, make the model folder aside, and put it in the place of the old one."""
+    """Train, make the model folder aside, and put it in the place of the old one.
+
+    Synthetic pairs are made first; the schedule and the clock of the learner begin after that.
+    """
     progress, curve = work.folder / "progress.jsonl", work.folder / "learning_curve.png"
     with Journal(progress, work.report, runs.read_state(work.folder).get("updates", 0)) as journal:
-        work = replace(work, report=journal)
-        recipe = _settled(recipe, train, work)
+        given, synthetic = replace(work, report=journal), None
+        recipe = _settled(recipe, train, given)
         _shared(recipe, recipe, work.rank, work.world, work.device)
-        product = recipe.train(train, dev, work)
+        learning = recipe
+        if run.text is not None:
+            if backtranslation is None or runs.read_state(work.folder):
+                synthetic = pairs_found(work.folder, train.source_language, train.target_language)
+            else:
+                synthetic = synthetic_pairs(backtranslation, recipe, train.source_language, given)
+            learning = without_seconds(recipe, synthetic.made.seconds)
+            given = replace(given, synthetic=synthetic, began=work.began + synthetic.seconds_now)
+        product = learning.train(train, dev, given)
     rows = rows_of(progress)
     drawn = any(row.get("phase") == "training" for row in rows) and learning_curve(rows, curve)
     state = runs.read_state(work.folder)
@@ -331,6 +369,7 @@ def _learn(
         "languages": f"{train.source_language}-{train.target_language}",
         "train": str(run.train),
         "dev": str(run.dev) if run.dev else None,
+        **({"synthetic": {"from": str(run.text), "by": run.reverse_files, **synthetic.facts()}} if synthetic else {}),
         "seed": run.seed,
         "device": run.device,
         "threads": run.threads,
@@ -353,12 +392,15 @@ def _short(value: object) -> object:
     return round(value, 3) if isinstance(value, float) else value
 
 
-def _clear(work: Path) -> None:
-    """Empty OUT/work but for the lock; a clearing that was cut is known by its mark and done again."""
+def _clear(work: Path, keep: Collection[str] = (FOLDER,)) -> None:
+    """Empty OUT/work but for the lock and what a back-translation made, which takes long and is known by its content.
+
+    A clearing that was cut is known by its mark and done again.
+    """
     mark = work / "clearing"
     mark.touch()
     for path in work.iterdir():
-        if path.name in ("lock", mark.name):
+        if path.name in ("lock", mark.name, *keep):
             continue
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

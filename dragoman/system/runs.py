@@ -17,6 +17,7 @@ from typing import Any
 import pydantic
 
 from dragoman.contracts import Bitext, Recipe, UserError
+from dragoman.corpus.monolingual import Monolingual
 from dragoman.durations import format_duration
 from dragoman.system.settings import differences, recipe_of_toml, to_toml, value_at
 from dragoman.system.store import read_card, write_text
@@ -38,12 +39,26 @@ class DataFacts:
 
 
 @dataclass(frozen=True)
+class TextFacts:
+    """What identifies text in one language, likewise."""
+
+    files: str
+    lines: int
+    language: str
+    fingerprint: str
+
+    def __str__(self) -> str:
+        return f"{self.files or 'text'} ({self.language}, {counted(self.lines, 'line')})"
+
+
+@dataclass(frozen=True)
 class Run:
     """A training run. identity: drawn when it begins, so that a restart is another run.
 
     threads and device, not 0 and "auto" but what these stand for here, may change on the way; equal
     weights are then not promised.
     complete: false for a model made by --finish, from which training can go on.
+    text, reverse: of a back-translation, the second being the fingerprint of the model.
     """
 
     identity: str
@@ -56,6 +71,9 @@ class Run:
     start: str = ""
     start_files: str = ""
     complete: bool = True
+    text: TextFacts | None = None
+    reverse: str = ""
+    reverse_files: str = ""
 
 
 def new_run(
@@ -68,8 +86,11 @@ def new_run(
     device: str,
     start: str,
     names: Mapping[str, str],
+    text: Monolingual | None = None,
+    reverse: str = "",
 ) -> Run:
-    """What this command asks for. start: fingerprint of the model to go on from. names: for messages."""
+    """What this command asks for. start, reverse: fingerprints of the models to go on from, and to translate back
+    with. names: for messages."""
     return Run(
         identity=secrets.token_hex(8),
         recipe=to_toml(recipe, commented=False),
@@ -80,6 +101,9 @@ def new_run(
         device=device,
         start=start,
         start_files=names.get("init_from", ""),
+        text=None if text is None else _text_facts(text, names.get("monolingual", "")),
+        reverse=reverse,
+        reverse_files=names.get("reverse", ""),
     )
 
 
@@ -144,8 +168,14 @@ def refuse_other_work(old: Run, new: Run, out: Path) -> None:
             changed.append(f"{name} {was or 'none'} -> {now or 'none'}")
     if old.seed != new.seed:
         changed.append(f"seed {old.seed} -> {new.seed}")
-    if old.start != new.start:
-        changed.append(f"--init-from {_start(old)} -> {_start(new)}")
+    if (old.text and old.text.fingerprint) != (new.text and new.text.fingerprint):
+        changed.append(f"--monolingual {old.text or 'none'} -> {new.text or 'none'}")
+    for option, was_model, is_model in (
+        ("--reverse", (old.reverse, old.reverse_files), (new.reverse, new.reverse_files)),
+        ("--init-from", (old.start, old.start_files), (new.start, new.start_files)),
+    ):
+        if was_model[0] != is_model[0]:
+            changed.append(f"{option} {_model(*was_model)} -> {_model(*is_model)}")
     if changed:
         raise UserError(f"{out} holds other work: {'; '.join(changed)}. --restart trains anew, or choose another --out")
 
@@ -213,9 +243,13 @@ def _facts(bitext: Bitext, files: str) -> DataFacts:
     return DataFacts(files, len(bitext), bitext.source_language, bitext.target_language, bitext.fingerprint)
 
 
+def _text_facts(text: Monolingual, files: str) -> TextFacts:
+    return TextFacts(files, len(text), text.language, text.fingerprint)
+
+
 def _identity(facts: DataFacts | None) -> tuple[str, ...]:
     return (facts.fingerprint, facts.source_language, facts.target_language) if facts else ()
 
 
-def _start(run: Run) -> str:
-    return f"{run.start_files or 'a model'} ({run.start[:8]})" if run.start else "none"
+def _model(fingerprint: str, files: str) -> str:
+    return f"{files or 'a model'} ({fingerprint[:8]})" if fingerprint else "none"

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import IO, Any
 
 import filelock
 import pydantic
@@ -106,9 +106,14 @@ def write_text(path: Path, text: str) -> None:
     aside = path.with_name(f".{path.name}.part")
     with aside.open("w", encoding="utf-8", newline="\n") as file:
         file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+        flush(file)
     os.replace(aside, path)
+
+
+def flush(file: IO[Any]) -> None:
+    """Have on the disk what was written so far."""
+    file.flush()
+    os.fsync(file.fileno())
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -195,7 +200,7 @@ def verify(folder: Path, card: ModelCard) -> None:
 def _load_product(folder: Path, card: ModelCard, device: str) -> Translator:
     product = product_class(card.kind)
     resolve_device(card.kind, device)
-    loaded: Translator = product.load(folder, device=device) if _takes_device(product) else product.load(folder)
+    loaded: Translator = product.load(folder, device=device) if takes_device(product) else product.load(folder)
     return loaded
 
 
@@ -203,14 +208,15 @@ def resolve_device(kind: str, device: str) -> str:
     """The device that `device` stands for: "cpu" for a kind that knows no other, else what the product's own
     `resolve_device` says of "auto", where it has one. UserError where the kind does not run there."""
     product = product_class(kind)
-    if _takes_device(product):
+    if takes_device(product):
         return str(product.resolve_device(device)) if hasattr(product, "resolve_device") else device
     if device not in ("cpu", "auto"):
         raise UserError(f"kind {kind!r} runs on the cpu only, not on {device!r}")
     return "cpu"
 
 
-def _takes_device(product: Any) -> bool:
+def takes_device(product: Any) -> bool:
+    """Does the product class run on other devices than the cpu?"""
     return "device" in inspect.signature(product.load).parameters
 
 

@@ -48,17 +48,33 @@ class _Side:
 
 
 @dataclass(frozen=True)
+class _Joined:
+    """The sentences of one side, and behind them those of another."""
+
+    first: _Side | _Joined
+    second: _Side | _Joined
+
+    def sentence(self, index: int) -> Ids:
+        beyond = index - len(self.first.lengths)
+        return self.first.sentence(index) if beyond < 0 else self.second.sentence(beyond)
+
+    @cached_property
+    def lengths(self) -> Ids:
+        return np.concatenate((self.first.lengths, self.second.lengths))
+
+
+@dataclass(frozen=True)
 class PairStore:
     """Ids of sentence pairs, without start and end pieces, in the order of the bitext.
 
     set_aside: why pairs are not in it, and how many: "too long" (in pieces), "empty".
     """
 
-    sides: tuple[_Side, _Side]
+    sides: tuple[_Side | _Joined, _Side | _Joined]
     set_aside: Counter[str]
 
     def __len__(self) -> int:
-        return len(self.sides[0].offsets) - 1
+        return len(self.sides[0].lengths)
 
     def source(self, index: int) -> Ids:
         """Source ids of pair `index`, a view into the file."""
@@ -89,6 +105,11 @@ class PairStore:
         beyond_N = np.maximum(self.target_lengths.astype(np.int64) + 1 - 10, 0)
         return float(np.quantile(beyond_N / self.source_lengths, 0.999, method="higher"))
 
+    def followed_by(self, other: PairStore) -> PairStore:
+        """These pairs and behind them those of the other store, which keep their order; nothing is copied."""
+        source, target = (_Joined(*sides) for sides in zip(self.sides, other.sides, strict=True))
+        return PairStore((source, target), self.set_aside + other.set_aside)
+
     def summary(self) -> str:
         """One line for people: "11 of 12 pairs kept: 1 too long"."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.set_aside.most_common())
@@ -104,13 +125,16 @@ def build_store(
     report: Callable[[Progress], None] = quiet,
     *,
     threads: int = 1,
+    tag: int | None = None,
 ) -> PairStore:
     """The ids of the bitext, in a folder under `folder` that is named by content and reopened if there.
 
+    tag: a reserved piece that begins each source, such as `pieces.BACK_TRANSLATED`; it counts like any other.
     Pairs with a side of more than `max_pieces` pieces are set aside. Memory does not grow with the
     corpus. Raises UserError when no pair is left.
     """
-    key = f"{bitext.fingerprint} {pipeline.fingerprint} {max_pieces}"
+    front = [] if tag is None else [tag]
+    key = " ".join(map(str, [bitext.fingerprint, pipeline.fingerprint, max_pieces, *front]))
     place = folder / f"ids-{hashlib.blake2b(key.encode(), digest_size=8).hexdigest()}"
     kept = _open(place)
     if kept is not None:
@@ -119,7 +143,7 @@ def build_store(
     for left_over in (aside, place):
         shutil.rmtree(left_over, ignore_errors=True)
     aside.mkdir(parents=True)
-    _write(aside, bitext, pipeline, max_pieces, report, threads)
+    _write(aside, bitext, pipeline, max_pieces, report, threads, front)
     os.replace(aside, place)
     store = _open(place)
     assert store is not None, f"{place} cannot be read back"
@@ -166,6 +190,7 @@ def _write(
     max_pieces: int,
     report: Callable[[Progress], None],
     threads: int,
+    front: list[int],
 ) -> None:
     set_aside: Counter[str] = Counter()
     pairs = seen = 0
@@ -179,7 +204,8 @@ def _write(
         for writer in writers:
             writer.offsets.write(np.zeros(1, dtype=np.int64).tobytes())
         for chunk in _chunks(bitext):
-            sources = pipeline.source.encode([one_line(pair.source) for pair in chunk], threads)
+            encoded = pipeline.source.encode([one_line(pair.source) for pair in chunk], threads)
+            sources = [front + ids if ids else ids for ids in encoded]
             targets = pipeline.target.encode([one_line(pair.target) for pair in chunk], threads)
             kept = []
             for source, target in zip(sources, targets, strict=True):

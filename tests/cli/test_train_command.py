@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.cli import main
 from tests.cli.conftest import TINY, Command
+from tests.generated import generated_pairs
 
 WORDS = [("one", "eins"), ("two", "zwei"), ("three", "drei"), ("red", "rot"), ("blue", "blau"), ("green", "grün")]
 QUICK = [word for setting in TINY for word in ("--set", setting)]
@@ -150,3 +152,62 @@ def test_what_cannot_be_trained_on_is_refused(
 def test_finish_needs_something_to_finish(dragoman: Command) -> None:
     assert "nowhere" in dragoman("train", "--finish", "nowhere").error_line
     assert list(Path().iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def reverse(pair_files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dictionary from Chinese into English."""
+    folder = tmp_path_factory.mktemp("reverse") / "zh-en"
+    assert main(["train", "dictionary", "--train", *map(str, pair_files[::-1]), "--out", str(folder), "--quiet"]) == 0
+    return folder
+
+
+def test_text_in_the_target_language_becomes_synthetic_pairs(
+    dragoman: Command, pair_files: tuple[Path, Path], reverse: Path
+) -> None:
+    known = pair_files[1].read_text(encoding="utf-8").splitlines()[0]
+    more = [pair.target for pair in generated_pairs(40, "zh", "zh", seed=8)]
+    Path("mono.zh").write_text("\n".join([known, "", *more]) + "\n", encoding="utf-8")
+    command = ["train", "transformer-tiny", "--train", *pair_files, *QUICK, "--set", "max_updates=5", "--out", "m"]
+    run = dragoman(*command, "--monolingual", "mono.zh", "--reverse", reverse)
+    assert run.code == 0, run.err
+    said = next(line for line in run.err.splitlines() if line.startswith("monolingual: zh, "))
+    assert "1 blank" in said
+    kept = json.loads(Path("m/report.json").read_text(encoding="utf-8"))["synthetic"]["pairs"]
+    assert f" {kept} of 42 lines kept: " in said
+    assert f"an epoch sees {kept} of them" in run.err
+    assert f"synthetic    from mono.zh (zh, {kept} lines), by {reverse}" in " ".join(run.out.split("\n"))
+    assert f"pairs {kept}" in dragoman("info", "m").out
+    assert "--monolingual mono.zh" in dragoman(*command).error_line
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (["--monolingual", "mono.zh"], "--monolingual (text in the target language) and --reverse"),
+        (["--reverse", "REVERSE"], "--monolingual (text in the target language) and --reverse"),
+        (["--monolingual", "none.zh", "--reverse", "REVERSE"], "none.zh: no such file"),
+        (["--monolingual", "mono.zh", "--reverse", "none"], "none: no such folder"),
+        (["--monolingual", "-", "--reverse", "REVERSE", "--dev", "-"], "standard input (-) can be read only once"),
+    ],
+)
+def test_a_mistake_about_monolingual_text_is_told_before_the_pairs_are_read(
+    dragoman: Command, pair_files: tuple[Path, Path], reverse: Path, given: list[str], why: str
+) -> None:
+    Path("mono.zh").write_text("你好。\n", encoding="utf-8")
+    words = [str(reverse) if word == "REVERSE" else word for word in given]
+    refused = dragoman("train", "transformer-tiny", "--train", *pair_files, "--out", "m", *words)
+    assert why in refused.error_line
+    assert "pairs kept" not in refused.err
+    assert not Path("m").exists()
+
+
+def test_a_kind_that_cannot_learn_from_synthetic_pairs_says_which_can(
+    dragoman: Command, small: Path, reverse: Path
+) -> None:
+    Path("mono.de").write_text("eins\n", encoding="utf-8")
+    command = ["train", "dictionary", "--train", small, "--source", "en", "--target", "de", "--out", "m"]
+    refused = dragoman(*command, "--monolingual", "mono.de", "--reverse", reverse)
+    assert "'dictionary' cannot learn from --monolingual; kinds that can: transformer" in refused.error_line
+    refused = dragoman("train", "--finish", "m", "--monolingual", "mono.de", "--reverse", reverse)
+    assert "--monolingual, --reverse would be dropped" in refused.error_line

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from dragoman.contracts import PieceTable
-from dragoman.neural.batches import collate, plan
+from dragoman.neural.batches import collate, pairs_of_epoch, plan
 
 TABLE = PieceTable(tuple("pusexyz"), padding=0, unknown=1, start=2, end=3)
 
@@ -57,3 +57,40 @@ def test_inputs_are_targets_shifted_by_the_start_piece() -> None:
     assert batch.targets_BT.tolist() == [[6, 3, 0, 0], [5, 6, 4, 3]]
     assert batch.inputs_BT.tolist() == [[2, 6, 0, 0], [2, 5, 6, 4]]
     assert batch.target_tokens == 6
+
+
+def test_an_epoch_sees_all_real_pairs_and_its_part_of_the_synthetic_ones() -> None:
+    real, synthetic = 30, 100
+    parts = [pairs_of_epoch(real, synthetic, 1.5, seed=1, epoch=epoch) for epoch in range(5)]
+    for part in parts:
+        assert part[:real].tolist() == list(range(real))
+        assert len(set(part.tolist())) == len(part) == real + 45
+        assert part.max() < real + synthetic
+    round_about = np.concatenate([part[real:] for part in parts])
+    assert set(round_about[:100].tolist()) == set(range(real, real + synthetic))
+    assert round_about[100:200].tolist() == round_about[:100].tolist()
+
+
+def test_fewer_synthetic_pairs_than_the_ratio_come_once_each() -> None:
+    for epoch in (0, 3):
+        assert sorted(pairs_of_epoch(30, 12, 5.0, seed=1, epoch=epoch).tolist()) == list(range(42))
+    assert pairs_of_epoch(30, 0, 1.0, seed=1, epoch=2).tolist() == list(range(30))
+
+
+def test_the_part_depends_on_seed_and_epoch_alone() -> None:
+    def part(seed: int, epoch: int) -> list[int]:
+        return [int(index) for index in pairs_of_epoch(10, 100, 1.0, seed, epoch)]
+
+    assert part(1, 4) == part(1, 4)
+    assert part(1, 4) != part(1, 5)
+    assert part(1, 4) != part(2, 4)
+
+
+def test_a_plan_over_some_pairs_holds_these_and_over_all_is_the_plain_one() -> None:
+    source, target = lengths(300)
+    some = np.arange(5, 300, 3)
+    batches = plan(source, target, 256, seed=1, epoch=2, pairs_N=some)
+    assert sorted(np.concatenate(batches).tolist()) == some.tolist()
+    plain = plan(source, target, 256, seed=1, epoch=2)
+    whole = plan(source, target, 256, seed=1, epoch=2, pairs_N=np.arange(300))
+    assert [batch.tolist() for batch in whole] == [batch.tolist() for batch in plain]

@@ -12,6 +12,7 @@ import pytest
 
 from dragoman.contracts import Progress, SentencePair, UserError
 from dragoman.text import store as text_store
+from dragoman.text.pieces import BACK_TRANSLATED, TAG_IDS
 from dragoman.text.pipeline import TextOptions, fit_pipeline
 from dragoman.text.store import build_store
 from tests.text.tiny import TinyBitext, made_pairs
@@ -32,6 +33,39 @@ def test_ids_are_those_of_the_pipeline(tmp_path: Path) -> None:
         assert store.target_lengths[index] == len(target)
     assert store.source(0).dtype == store.source_lengths.dtype == np.int32
     assert store.summary() == "200 of 200 pairs kept"
+
+
+def test_a_tag_begins_each_source_and_nothing_else(tmp_path: Path) -> None:
+    plain = build_store(BITEXT, PIPELINE, tmp_path, 256)
+    tagged = build_store(BITEXT, PIPELINE, tmp_path, 256, tag=BACK_TRANSLATED)
+    assert BACK_TRANSLATED in PIPELINE.source.pieces.reserved
+    for index in range(len(plain)):
+        assert tagged.source(index).tolist() == [BACK_TRANSLATED, *plain.source(index).tolist()]
+        assert tagged.target(index).tolist() == plain.target(index).tolist()
+    assert (tagged.source_lengths == plain.source_lengths + 1).all()
+    assert len(build_store(BITEXT, PIPELINE, tmp_path, 256)) == 200
+    empty = TinyBitext([("", "x"), ("The teacher reads.", "老师读。")])
+    assert build_store(empty, PIPELINE, tmp_path, 256, tag=BACK_TRANSLATED).set_aside == {"empty": 1}
+
+
+def test_no_text_is_cut_into_a_tag() -> None:
+    for name in ("<tag_0>", "▁<tag_0>", " <tag_0> a"):
+        assert not {*TAG_IDS} & {*PIPELINE.source.encode([name])[0]}
+
+
+def test_a_store_followed_by_another_is_both_in_turn(tmp_path: Path) -> None:
+    first = build_store(TinyBitext([("A letter", "一封信"), ("x" * 300, "y")]), PIPELINE, tmp_path, 40)
+    second = build_store(BITEXT, PIPELINE, tmp_path, 40, tag=BACK_TRANSLATED)
+    third = build_store(TinyBitext([("Nobody", "没有人")]), PIPELINE, tmp_path, 40)
+    both = first.followed_by(second).followed_by(third)
+    parts = [(store, index) for store in (first, second, third) for index in range(len(store))]
+    assert len(both) == len(parts) == 202
+    for index, (store, place) in enumerate(parts):
+        assert both.source(index).tolist() == store.source(place).tolist()
+        assert both.target(index).tolist() == store.target(place).tolist()
+        assert both.source_lengths[index] == store.source_lengths[place]
+        assert both.target_lengths[index] == store.target_lengths[place]
+    assert both.set_aside == {"too long": 1}
 
 
 def test_long_and_empty_pairs_are_set_aside(tmp_path: Path) -> None:
