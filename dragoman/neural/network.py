@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from dragoman.contracts import PieceTable
+from dragoman.contracts import PieceTable, Precision
 from dragoman.search.steps import StepScorer
 
 
@@ -23,12 +23,13 @@ class Network(nn.Module):
     """An encoder-decoder over piece ids. A new architecture is one such class and a row in NETWORKS.
 
     p(y_t | y_<t, x) = softmax(output(hidden(x, y)_t)): the last product is left to the caller, who may take it
-    in chunks.
+    in chunks. Other matrices are nn.Linear: `quantised.at_precision` looks for these and for OutputLayer.
     """
 
     source_table: PieceTable
     target_table: PieceTable
     output: OutputLayer
+    precision: Precision = "fp32"
 
     @property
     def output_VD(self) -> Tensor:
