@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 import dragoman
+from benchmarks.precision import compared, shown
 from dragoman.contracts import Ability, CanScore, HasPrecision, Precision, SearchOptions, UserError
 from dragoman.corpus.bitext import ListBitext
 from dragoman.system.baselines import CopyTranslator
@@ -77,6 +80,20 @@ def test_an_ensemble_has_one_precision(model: Trained) -> None:
     alone = translator.at_precision("int8")
     expected = alone.translate(SOURCES[:2], GREEDY)
     assert [each.text for each in both] == [each.text for each in expected]
+
+
+@kinds_that(Ability.PRECISION)
+def test_the_benchmark_shows_what_evaluate_shows(model: Trained, tmp_path: Path) -> None:
+    file = tmp_path / "test.tsv"
+    file.write_text("".join(f"{pair.source}\t{pair.target}\n" for pair in FEW), encoding="utf-8")
+    found = compared(model.folder, [str(file)], GREEDY, sentences=6, repeats=1, threads=1)
+    rows = {row["precision"]: row for row in found["rows"]}
+    assert list(rows) == list(found["taken"]) == ["fp32", "bf16", "int8"]
+    assert (rows["fp32"]["changed"], rows["fp32"]["ratio"]) == (0, 1)
+    judged = evaluate(model.translator, list(FEW)[:6], options=GREEDY)
+    assert rows["fp32"]["bleu"] == pytest.approx(judged.scores.bleu.value)
+    assert json.loads(json.dumps(found))["sentences"] == 6
+    assert [line.split()[0] for line in shown(found)[1:4]] == list(rows)
 
 
 @kinds_without(Ability.PRECISION)
