@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dragoman.contracts import Translator
+    from dragoman.contracts import Precision, Translator
 
 __all__ = ["__version__", "load"]
 
 __version__ = "0.1.0"
 
 
-def load(folder: str | Path, device: str = "cpu") -> Translator:
-    """The translator that `dragoman train --out FOLDER` made. UserError where there is none."""
-    from dragoman.system.store import load_model  # here, so that `import dragoman` stays light
+def load(folder: str | Path, device: str = "cpu", precision: Precision = "fp32") -> Translator:
+    """The translator that `dragoman train --out FOLDER` made. UserError where there is none.
 
-    return load_model(Path(folder), device)
+    precision: "bf16" and "int8" are faster on some processors; where they are not, a warning says what is taken.
+    """
+    from dragoman.system.precision import in_precision  # here, so that `import dragoman` stays light
+    from dragoman.system.store import load_model
+
+    return in_precision(load_model(Path(folder), device), precision, warnings.warn)

@@ -18,6 +18,7 @@ NAMES = {
     Ability.ATTENTION: "show attention",
     Ability.LINKS: "link words",
     Ability.ENSEMBLE: "join an ensemble",
+    Ability.PRECISION: "compute in fewer bits",
 }
 
 

@@ -115,6 +115,7 @@ class Ability(StrEnum):
     ATTENTION = "attention"
     LINKS = "links"
     ENSEMBLE = "ensemble"
+    PRECISION = "precision"
 
 
 Span = tuple[int, int]
@@ -252,6 +253,24 @@ class CanScore(Protocol):
         options: SearchOptions = SearchOptions(),
     ) -> list[Score]:
         """Score each target text by its canonical pieces, or a hypothesis by its own pieces."""
+        ...
+
+
+Precision = Literal["fp32", "bf16", "int8"]
+
+
+@runtime_checkable
+class HasPrecision(Protocol):
+    """A translator with Ability.PRECISION: it can compute in fewer bits, which on some machines is faster."""
+
+    @property
+    def precision(self) -> Precision: ...
+    def usable_precision(self, precision: Precision) -> tuple[Precision, str]:
+        """What to take on this machine if `precision` is asked for, and one line that says why it is another."""
+        ...
+
+    def at_precision(self, precision: Precision) -> Self:
+        """The same translator, computing so whether that pays or not. Only one in fp32 can be changed."""
         ...
 
 

@@ -13,6 +13,7 @@ from dragoman.cli.options import (
     Files,
     Json,
     OnBadLine,
+    Precision,
     Quiet,
     SearchFlags,
     Source,
@@ -44,6 +45,7 @@ def evaluate(
     search: SearchFlags = SearchFlags(),
     on_bad_line: OnBadLine = "stop",
     device: Device = "auto",
+    precision: Precision = "fp32",
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -75,11 +77,17 @@ def evaluate(
     if as_json and explain is not None:
         raise UserError("--explain is for reading, --json for programs: give one of them")
     if hypotheses is not None:
-        given = {"--with": with_, "--device": device != "auto", "--threads": threads, **search.given()}
+        given = {
+            "--with": with_,
+            "--device": device != "auto",
+            "--precision": precision != "fp32",
+            "--threads": threads,
+            **search.given(),
+        }
         refuse_given("--hypotheses are judged as they are", given)
     options, judged = search.options(), None
     if system is not None:
-        judged = loaded(system, with_, device, threads, source, target)
+        judged = loaded(system, with_, device, threads, source, target, precision)
         source, target = judged.source_language or source, judged.target_language or target
     bitext = opened(test, source, target, on_bad_line, "test")
     place = _place(bitext, explain) if explain is not None else None

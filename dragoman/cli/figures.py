@@ -21,7 +21,8 @@ def evaluation_lines(evaluation: Evaluation) -> list[str]:
     lines[1:1] = [f"{'':13}{part}" for part in _bleu_parts(scores.parts)]
     done = [counted(scores.sentences, "sentence")]
     if evaluation.sentences_per_second is not None:
-        done.append(f"{evaluation.sentences_per_second:,.1f} sentences/s")
+        bits = f" in {evaluation.precision}" if evaluation.precision else ""
+        done.append(f"{evaluation.sentences_per_second:,.1f} sentences/s{bits}")
     if evaluation.cap_share is not None:
         done.append(f"{evaluation.cap_share:.1%} hit the length cap")
     if evaluation.canonical_share is not None:

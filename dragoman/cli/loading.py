@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from dragoman.abilities import inability
-from dragoman.contracts import Ability, UserError
+from dragoman.cli.screen import say
+from dragoman.contracts import Ability, Precision, UserError
 
 if TYPE_CHECKING:
     from dragoman.system.stream import System
@@ -32,18 +33,20 @@ def loaded(
     threads: int,
     source: str | None = None,
     target: str | None = None,
+    precision: Precision = "fp32",
 ) -> System:
-    """A model folder, an ensemble of several, or a baseline by its name.
+    """A model folder, an ensemble of several, or a baseline by its name, computing at a precision.
 
     UserError where there is none, and where a model translates between other languages than those given.
     """
     use_threads(threads)
     from dragoman.system.baselines import resolve_system
+    from dragoman.system.precision import in_precision
 
     system = resolve_system(name, source, target, device)
     _check_languages(name, system, source, target)
     if not others:
-        return system
+        return in_precision(system, precision, say)
     require(system.kind, system.abilities, Ability.ENSEMBLE, "--with")
     members: list[Any] = [resolve_system(other, source, target, device) for other in others]
     for other, member in zip(others, members, strict=True):
@@ -51,7 +54,7 @@ def loaded(
             raise UserError(f"an ensemble has one kind: {name} is a {system.kind}, {other} a {member.kind}")
     whole: Any = system
     together: System = whole.together(members)
-    return together
+    return in_precision(together, precision, say)
 
 
 def use_threads(threads: int) -> None:

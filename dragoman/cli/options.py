@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from cyclopts import Group, Parameter, Token
 from cyclopts.validators import Number
 
+from dragoman import contracts
 from dragoman.contracts import Sampling, SearchOptions, UserError
 
 STANDARD_STREAM = "\0-"  # what `-` is called while the command line is parsed: it would be taken for an option
@@ -44,6 +45,12 @@ OnBadLine = Annotated[
 ]
 Device = Annotated[str, Parameter(help="Where to compute: cpu, cuda, cuda:1, ...")]
 Threads = Annotated[int, Parameter(validator=Number(gte=0, lte=1024), help="Processor cores to use; 0 is all of them.")]
+Precision = Annotated[
+    contracts.Precision,
+    Parameter(
+        help="Bits of the matrix products: bf16 and int8 are faster on some processors and change some translations."
+    ),
+]
 Seed = Annotated[int | None, Parameter(validator=Number(gte=0, lt=2**64))]
 NBest = Annotated[int | None, Parameter(validator=Number(gte=1))]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show no progress; warnings still come.")]

@@ -5,7 +5,19 @@ from __future__ import annotations
 from itertools import islice
 
 from dragoman.cli.loading import Ensemble, loaded, require
-from dragoman.cli.options import Device, File, Files, Folder, LengthFlags, OnBadLine, Quiet, Source, Target, Threads
+from dragoman.cli.options import (
+    Device,
+    File,
+    Files,
+    Folder,
+    LengthFlags,
+    OnBadLine,
+    Precision,
+    Quiet,
+    Source,
+    Target,
+    Threads,
+)
 from dragoman.cli.reading import every_record, opened
 from dragoman.cli.screen import screen
 from dragoman.contracts import Ability, CanScore, Progress
@@ -25,6 +37,7 @@ def score(
     length: LengthFlags = LengthFlags(),
     on_bad_line: OnBadLine = "stop",
     device: Device = "auto",
+    precision: Precision = "fp32",
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -47,7 +60,7 @@ def score(
     baseline = baseline_of(model)
     if baseline is not None:
         require(baseline.kind, baseline.abilities, Ability.SCORE)
-    translator = loaded(model, with_, device, threads, source, target)
+    translator = loaded(model, with_, device, threads, source, target, precision)
     require(translator.kind, translator.abilities, Ability.SCORE)
     assert isinstance(translator, CanScore)
     bitext = opened(test, translator.source_language, translator.target_language, on_bad_line, "test")

@@ -15,6 +15,7 @@ from dragoman.cli.options import (
     Json,
     NBest,
     OnBadLine,
+    Precision,
     Quiet,
     SearchFlags,
     Source,
@@ -46,6 +47,7 @@ def translate(
     search: SearchFlags = SearchFlags(),
     on_bad_line: OnBadLine = "stop",
     device: Device = "auto",
+    precision: Precision = "fp32",
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -75,7 +77,7 @@ def translate(
     options = search.options(n_best or 1)
     require_files(files or ())
     refuse_overwriting(files or (), [out])
-    system = loaded(model, with_, device, threads, source, target)
+    system = loaded(model, with_, device, threads, source, target, precision)
     show = _json if as_json else _n_best if n_best is not None else _plain
     warnings = Warnings()
     index = 0

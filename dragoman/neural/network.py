@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from dragoman.contracts import PieceTable
+from dragoman.contracts import PieceTable, Precision
 from dragoman.search.steps import StepScorer
+
+
+class OutputLayer(nn.Module):
+    """The logits of all pieces: states output'. The matrix may be an embedding's own (Press & Wolf 2017)."""
+
+    def __init__(self, weight_VD: Tensor) -> None:
+        super().__init__()
+        self.weight = weight_VD
+
+    def forward(self, states: Tensor) -> Tensor:
+        return states @ self.weight.mT
 
 
 class Network(nn.Module):
     """An encoder-decoder over piece ids. A new architecture is one such class and a row in NETWORKS.
 
-    p(y_t | y_<t, x) = softmax(hidden(x, y)_t output'): the last product is left to the caller, who
-    may take it in chunks.
+    p(y_t | y_<t, x) = softmax(output(hidden(x, y)_t)): the last product is left to the caller, who may take it
+    in chunks. Other matrices are nn.Linear: `quantised.at_precision` looks for these and for OutputLayer.
     """
 
     source_table: PieceTable
     target_table: PieceTable
+    output: OutputLayer
+    precision: Precision = "fp32"
 
     @property
     def output_VD(self) -> Tensor:
-        raise AssertionError("each network names its output matrix")
+        """The output matrix, for the loss."""
+        return self.output.weight
 
     def hidden(self, sources_BS: Tensor, inputs_BT: Tensor) -> Tensor:
         """States B x T x D that predict the targets; inputs are the targets shifted right by the start piece."""

@@ -20,7 +20,7 @@ def target_log_probabilities(networks: Sequence[Network], batch: Batch) -> Tenso
     for start in range(0, len(rows_T), CHUNK):
         wanted_C1 = rows_T[start : start + CHUNK, None]
         members = [
-            (states_ND[start : start + CHUNK] @ network.output_VD.mT).log_softmax(-1).gather(1, wanted_C1)
+            network.output(states_ND[start : start + CHUNK]).log_softmax(-1).gather(1, wanted_C1)
             for states_ND, network in zip(hidden_ND, networks, strict=True)
         ]
         found.append(torch.stack(members).logsumexp(0)[:, 0] - torch.tensor(float(len(members))).log())

@@ -16,6 +16,7 @@ from dragoman.abilities import refuse_unable
 from dragoman.contracts import (
     Ability,
     Hypothesis,
+    Precision,
     Request,
     Sampling,
     Score,
@@ -24,7 +25,7 @@ from dragoman.contracts import (
     Translation,
     UserError,
 )
-from dragoman.neural import checkpoints, devices
+from dragoman.neural import checkpoints, devices, quantised
 from dragoman.neural.batches import collate, pad
 from dragoman.neural.network import Network
 from dragoman.neural.outputs import flags_of, kept_space
@@ -95,9 +96,7 @@ def build_network(kind: str, options: Any, pipeline: Pipeline) -> Network:
 class NeuralTranslator:
     """A network with its pieces and its search: text in, text out."""
 
-    abilities = frozenset(
-        {Ability.SCORE, Ability.BEAM, Ability.SAMPLE, Ability.PREFIX, Ability.ATTENTION, Ability.ENSEMBLE}
-    )
+    abilities = frozenset(map(Ability, ("score", "beam", "sample", "prefix", "attention", "ensemble", "precision")))
 
     def __init__(
         self, kind: str, networks: Sequence[Network], options: Any, pipeline: Pipeline, search: StoredSearch
@@ -336,17 +335,28 @@ class NeuralTranslator:
     def device(self) -> torch.device:
         return next(self.networks[0].parameters()).device
 
+    @property
+    def precision(self) -> Precision:
+        return self.networks[0].precision
+
+    def usable_precision(self, precision: Precision) -> tuple[Precision, str]:
+        return quantised.usable(precision, self.device)
+
+    def at_precision(self, precision: Precision) -> NeuralTranslator:
+        networks = [quantised.at_precision(network, precision) for network in self.networks]
+        return NeuralTranslator(self.kind, networks, self.options, self.pipeline, self.search)
+
     def together(self, others: Sequence[NeuralTranslator]) -> NeuralTranslator:
         """An ensemble: the mean of the members' probabilities, step by step. UserError for unequal pieces."""
         for other in others:
-            if other.pipeline.fingerprint != self.pipeline.fingerprint:
-                raise UserError("an ensemble needs models with the same pieces")
+            if other.pipeline.fingerprint != self.pipeline.fingerprint or other.precision != self.precision:
+                raise UserError("an ensemble needs models with the same pieces, at the same precision")
         networks = [network for member in (self, *others) for network in member.networks]
         return NeuralTranslator(self.kind, networks, self.options, self.pipeline, self.search)
 
     def save(self, folder: Path) -> None:
-        if len(self.networks) != 1:
-            raise UserError("an ensemble is not saved: save its members")
+        if len(self.networks) != 1 or self.precision != "fp32":
+            raise UserError("an ensemble, or a model in fewer bits, is not saved: save what it was made of")
         self.pipeline.save(folder / "text")
         checkpoints.write_tensors(checkpoints.weights_of(self.networks[0]), folder / "weights.safetensors")
         facts = {"kind": self.kind, "model": asdict(self.options), "search": asdict(self.search)}
@@ -368,9 +378,10 @@ class NeuralTranslator:
         return str(devices.pick(device))
 
     def describe(self) -> Mapping[str, object]:
-        parameters = sum(parameter.numel() for network in self.networks for parameter in network.parameters())
+        with torch.device("meta"):  # counted on a network without content: in fewer bits some are no parameters
+            like = build_network(self.kind, self.options, self.pipeline)
         return {
-            "parameters": parameters,
+            "parameters": len(self.networks) * sum(parameter.numel() for parameter in like.parameters()),
             "source pieces": len(self.pipeline.source.pieces),
             "target pieces": len(self.pipeline.target.pieces),
             "joint pieces": self.pipeline.joint,

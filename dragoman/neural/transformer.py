@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from dragoman.contracts import PieceTable
 from dragoman.neural.attention import MultiHeadAttention, causal
 from dragoman.neural.dropout import Dropout
-from dragoman.neural.network import Network
+from dragoman.neural.network import Network, OutputLayer
 from dragoman.neural.recipes import TransformerOptions
 from dragoman.search.steps import Step
 
@@ -150,7 +150,8 @@ class Transformer(Network):
         self.target_table = target
         self.target_embedding = nn.Embedding(len(target), options.width)
         self.source_embedding = self.target_embedding if joint else nn.Embedding(len(source), options.width)
-        self.output = self.target_embedding if options.tied else nn.Embedding(len(target), options.width)
+        output = self.target_embedding if options.tied else nn.Embedding(len(target), options.width)
+        self.output = OutputLayer(output.weight)
         self.source_positions = Positions(options.width, options.dropout)
         self.target_positions = Positions(options.width, options.dropout)
         self.encoder = nn.ModuleList(EncoderLayer(options) for _ in range(options.encoder_layers))
@@ -165,16 +166,12 @@ class Transformer(Network):
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
                 nn.init.zeros_(module.bias)
-            elif isinstance(module, nn.Embedding):
+            elif isinstance(module, nn.Embedding) or (isinstance(module, OutputLayer) and not self.options.tied):
                 nn.init.normal_(module.weight, std=self.options.width**-0.5)
 
     @property
     def decoder_layers(self) -> Sequence[DecoderLayer]:
         return cast(Sequence[DecoderLayer], self.decoder)
-
-    @property
-    def output_VD(self) -> Tensor:
-        return self.output.weight
 
     def encode(self, sources_BS: Tensor) -> tuple[Tensor, Tensor | None]:
         """States B x S x D and where there is a source, B x 1 x 1 x S (None: everywhere)."""
@@ -252,7 +249,7 @@ class TransformerScorer:
             states_BKD = layer.self_road.after(states_ND, change_N1D).view(batch, beam, -1)
             states_BKD, weights_BHKS = layer.read_source(states_BKD, cache.source, state.allowed_B11S)
             states_ND = states_BKD.view(batch * beam, 1, -1)
-        logits_BKV = network.decoder_norm(states_ND).view(batch, beam, -1) @ network.output_VD.mT
+        logits_BKV = network.output(network.decoder_norm(states_ND).view(batch, beam, -1))
         return Step(
             log_probs_BKV=logits_BKV.log_softmax(-1),
             attention_BKS=weights_BHKS.mean(1),

@@ -7,7 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dragoman.contracts import CanScore, Flag, Hypothesis, Progress, SearchOptions, SentencePair, quiet
+from dragoman.contracts import (
+    CanScore,
+    Flag,
+    HasPrecision,
+    Hypothesis,
+    Precision,
+    Progress,
+    SearchOptions,
+    SentencePair,
+    quiet,
+)
 from dragoman.evaluation.metrics import CorpusScores, check_lengths, corpus_scores
 from dragoman.system.stream import System, check_options
 
@@ -22,6 +32,7 @@ class Evaluation:
     seconds: of translating alone, None for translations that came from a file. cap_share: how many hit the
     length cap, 0 to 1. canonical_share: how many have the pieces into which their text would be cut,
     so that scoring the text gives the score of the search; None for kinds that do not score.
+    precision: in which the system computed; None for kinds that have no choice.
     """
 
     scores: CorpusScores
@@ -29,6 +40,7 @@ class Evaluation:
     seconds: float | None = None
     flags: Mapping[Flag, int] | None = None
     canonical_share: float | None = None
+    precision: Precision | None = None
 
     @property
     def sentences_per_second(self) -> float | None:
@@ -50,6 +62,7 @@ class Evaluation:
         return {
             **self.scores.to_json(),
             "sentences_per_second": self.sentences_per_second,
+            "precision": self.precision,
             "cap_share": self.cap_share,
             "canonical_share": self.canonical_share,
             "flags": {flag.value: count for flag, count in (self.flags or {}).items()},
@@ -90,6 +103,7 @@ def evaluate(
         seconds=seconds,
         flags=Counter(flag for hypothesis in best for flag in hypothesis.flags),
         canonical_share=canonical_share(system, [pair.source for pair in known], best, options),
+        precision=system.precision if isinstance(system, HasPrecision) else None,
     )
 
 

@@ -139,6 +139,7 @@ def test_json_has_every_figure_and_its_signature() -> None:
         "sentences",
         "notes",
         "sentences_per_second",
+        "precision",
         "cap_share",
         "canonical_share",
         "flags",
