@@ -120,8 +120,9 @@ def train(
     if missing or recipe is None or train is None or out is None:
         raise UserError(f"train: {', '.join(missing)} missing; for example: {EXAMPLE}")
 
-    from dragoman.system.lifecycle import check_folder, follow_training, train_model
+    from dragoman.system.lifecycle import check_folder, train_model
     from dragoman.system.settings import recipe_from
+    from dragoman.system.settling import follow_training
 
     sets = [*(set_ or ()), *([f"time_budget={time_budget}"] if time_budget else ())]
     chosen = recipe_from(recipe, sets)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,7 +23,6 @@ from dragoman.contracts import (
     Recipe,
     SentencePair,
     Translator,
-    Unsettled,
     UserError,
     Work,
     never,
@@ -42,7 +40,7 @@ from dragoman.system.backtranslation import (
     without_seconds,
 )
 from dragoman.system.journal import Journal, last_dev_figures, rows_of
-from dragoman.system.settings import read_toml, recipe_of_toml, to_toml
+from dragoman.system.settling import settled_recipe, shared_recipe
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def train_model(
 
     backtranslation: text in the target language, and the model that makes pairs of it before the training.
     command: how the user named "train", "dev", "monolingual", for messages; content is compared.
-    world: so many processes train together, this one leading; the others are in `follow_training`.
+    world: so many processes train together, this one leading; the others are in `settling.follow_training`.
     UserError: other work in the folder, a limit lowered too far, another process there. Interrupted
     where `stop` said so; the same call then goes on.
     """
@@ -114,7 +112,7 @@ def train_model(
         run = _agreed(asked, out, restart, report)
         finished = _is_finished(out, run)
         if finished:
-            _shared(recipe, None, 0, world, device)
+            shared_recipe(recipe, None, 0, world, device)
             outcome = Outcome(None, True, store.read_report(out))
         else:
             runs.write_run(run, out / "work" / "run.json")
@@ -129,53 +127,6 @@ def train_model(
             _clear(out / "work", keep=())
             store.remove_lock(out)
     return outcome
-
-
-def follow_training(
-    recipe: Recipe[Any, Any],
-    train: Bitext,
-    *,
-    rank: int,
-    world: int,
-    seed: int = 1,
-    device: str = "cpu",
-    threads: int = 0,
-    init_from: Path | None = None,
-) -> None:
-    """Train along with the process that leads, which alone decides and writes; nothing is left here."""
-    start = None if init_from is None else store.load_model(init_from, device)
-    with tempfile.TemporaryDirectory(prefix="dragoman-") as folder:
-        settled = _shared(recipe, None, rank, world, device)
-        if settled is not None:
-            work = Work(Path(folder), quiet, seed, device, threads, start=start, rank=rank, world=world)
-            settled.train(train, None, work)
-
-
-def _shared(
-    recipe: Recipe[Any, Any], settled: Recipe[Any, Any] | None, rank: int, world: int, device: str
-) -> Recipe[Any, Any] | None:
-    """The settled recipe of the process that leads, in all of them; None where it has nothing to train.
-
-    UserError for a kind that learns alone.
-    """
-    if world == 1:
-        return settled
-    if not recipe.several_processes:
-        raise UserError(f"kind {recipe.kind!r} learns in one process; start it without torchrun")
-    from dragoman.neural import team
-
-    told = team.call(rank, world, device, to_toml(settled) if settled else "")
-    return recipe_of_toml(told, "the recipe of the process that leads") if told else None
-
-
-def _settled(recipe: Recipe[Any, Any], train: Bitext, work: Work) -> Recipe[Any, Any]:
-    """The recipe with nothing left open, kept in the work folder from the first time on."""
-    if not isinstance(recipe, Unsettled):
-        return recipe
-    kept = work.folder / "settled.toml"
-    settled = recipe.settle(train, work, read_toml(kept) if kept.exists() else None)
-    store.write_text(kept, to_toml(settled))
-    return settled
 
 
 def finish_model(
@@ -350,8 +301,8 @@ def _learn(
     progress, curve = work.folder / "progress.jsonl", work.folder / "learning_curve.png"
     with Journal(progress, work.report, runs.read_state(work.folder).get("updates", 0)) as journal:
         given, synthetic = replace(work, report=journal), None
-        recipe = _settled(recipe, train, given)
-        _shared(recipe, recipe, work.rank, work.world, work.device)
+        recipe = settled_recipe(recipe, train, given)
+        shared_recipe(recipe, recipe, work.rank, work.world, work.device)
         learning = recipe
         if run.text is not None:
             if backtranslation is None or runs.read_state(work.folder):
