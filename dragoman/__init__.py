@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,4 +23,5 @@ def load(folder: str | Path, device: str = "cpu", precision: Precision = "fp32")
     from dragoman.system.precision import in_precision  # here, so that `import dragoman` stays light
     from dragoman.system.store import load_model
 
-    return in_precision(load_model(Path(folder), device), precision, warnings.warn)
+    warn = partial(warnings.warn, stacklevel=3)  # which names the line that called `load`
+    return in_precision(load_model(Path(folder), device), precision, warn)

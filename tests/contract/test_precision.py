@@ -60,6 +60,7 @@ def test_what_is_taken_is_what_was_asked_for_or_a_line_says_why(model: Trained, 
         warnings.simplefilter("always")
         loaded = dragoman.load(model.folder, precision=precision)
     assert [str(each.message) for each in warned] == told
+    assert all(each.filename == __file__ for each in warned)
     assert loaded.translate(SOURCES[:2], GREEDY) == system.translate(SOURCES[:2], GREEDY)
 
 
