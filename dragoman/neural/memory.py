@@ -17,6 +17,7 @@ from dragoman.neural.network import Network
 from dragoman.neural.recipes import TrainingOptions
 
 BYTES_A_PARAMETER = 16  # weight, gradient and AdamW's two moments, fp32 each
+BESIDE_WHAT_IS_KEPT = 1.5  # gradients and passing results while the backward pass goes on
 BYTES_A_LOGIT = 12  # logits, their product and its gradient
 CGROUP = Path("/sys/fs/cgroup")
 
@@ -40,7 +41,7 @@ def needed_bytes(network: Network, tokens: int, longest: int, products: torch.dt
     The latter is counted on one pair of `longest` pieces, where attention weights are largest, and taken for
     `tokens` positions.
     """
-    kept = saved_bytes(network, longest, products) / longest * max(tokens, longest)
+    kept = saved_bytes(network, longest, products) / longest * max(tokens, longest) * BESIDE_WHAT_IS_KEPT
     parameters = sum(parameter.numel() for parameter in network.parameters())
     return int(parameters * BYTES_A_PARAMETER + kept + CHUNK * len(network.target_table) * BYTES_A_LOGIT)
 
