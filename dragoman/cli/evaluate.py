@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dragoman.cli.loading import Ensemble, loaded
 from dragoman.cli.options import (
     Device,
+    Engine,
     File,
     Files,
     Json,
@@ -43,6 +44,7 @@ def evaluate(
     with_: Ensemble = None,
     search: SearchFlags = SearchFlags(),
     on_bad_line: OnBadLine = "stop",
+    engine: Engine = None,
     device: Device = "auto",
     threads: Threads = 0,
     quiet: Quiet = False,
@@ -75,11 +77,17 @@ def evaluate(
     if as_json and explain is not None:
         raise UserError("--explain is for reading, --json for programs: give one of them")
     if hypotheses is not None:
-        given = {"--with": with_, "--device": device != "auto", "--threads": threads, **search.given()}
+        given = {
+            "--with": with_,
+            "--engine": engine,
+            "--device": device != "auto",
+            "--threads": threads,
+            **search.given(),
+        }
         refuse_given("--hypotheses are judged as they are", given)
     options, judged = search.options(), None
     if system is not None:
-        judged = loaded(system, with_, device, threads, source, target)
+        judged = loaded(system, with_, device, threads, source, target, engine)
         source, target = judged.source_language or source, judged.target_language or target
     bitext = opened(test, source, target, on_bad_line, "test")
     place = _place(bitext, explain) if explain is not None else None

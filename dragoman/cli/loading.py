@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -32,14 +33,17 @@ def loaded(
     threads: int,
     source: str | None = None,
     target: str | None = None,
+    engine: str | None = None,
 ) -> System:
     """A model folder, an ensemble of several, or a baseline by its name.
 
-    UserError where there is none, and where a model translates between other languages than those given.
+    UserError where there is none, and where a model translates between other languages than those given or needs
+    another engine.
     """
     use_threads(threads)
     from dragoman.system.baselines import resolve_system
 
+    _check_engine(name, engine)
     system = resolve_system(name, source, target, device)
     _check_languages(name, system, source, target)
     if not others:
@@ -58,6 +62,21 @@ def use_threads(threads: int) -> None:
     """Have the libraries take so many threads; 0 leaves it to them. They read it when they are first loaded."""
     if threads:
         os.environ["OMP_NUM_THREADS"] = str(threads)
+
+
+def _check_engine(name: str, engine: str | None) -> None:
+    if engine is None:
+        return
+    from dragoman.system.baselines import baseline_of
+    from dragoman.system.store import read_card
+
+    if baseline_of(name) is not None:
+        raise UserError(f"{name}: is computed without an engine; --engine {engine} would be dropped")
+    kind = read_card(Path(name)).kind
+    if kind != engine:
+        raise UserError(
+            f"{name}: is a {kind}; for --engine {engine} export it first: dragoman export {name} OUT --to {engine}"
+        )
 
 
 def _check_languages(name: str, system: System, source: str | None, target: str | None) -> None:

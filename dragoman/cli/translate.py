@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from dragoman.cli.loading import Ensemble, loaded
 from dragoman.cli.options import (
     Device,
+    Engine,
     File,
     Files,
     Folder,
@@ -45,6 +46,7 @@ def translate(
     with_: Ensemble = None,
     search: SearchFlags = SearchFlags(),
     on_bad_line: OnBadLine = "stop",
+    engine: Engine = None,
     device: Device = "auto",
     threads: Threads = 0,
     quiet: Quiet = False,
@@ -75,7 +77,7 @@ def translate(
     options = search.options(n_best or 1)
     require_files(files or ())
     refuse_overwriting(files or (), [out])
-    system = loaded(model, with_, device, threads, source, target)
+    system = loaded(model, with_, device, threads, source, target, engine)
     show = _json if as_json else _n_best if n_best is not None else _plain
     warnings = Warnings()
     index = 0

@@ -14,7 +14,8 @@ from dragoman.evaluation.metrics import corpus_scores
 from dragoman.neural import batches, checkpoints, devices
 from dragoman.neural.checkpoints import Kept
 from dragoman.neural.recipes import TrainingOptions, TransformerRecipe
-from dragoman.neural.seq2seq import NeuralTranslator, StoredSearch, build_network
+from dragoman.neural.segments import StoredSearch
+from dragoman.neural.seq2seq import NeuralTranslator, build_network
 from dragoman.neural.training import Learner, Lesson
 from dragoman.search.steps import rank
 from dragoman.text.pipeline import Pipeline, fit_pipeline
