@@ -185,7 +185,7 @@ def kept_sample(folder: Path) -> Sample | None:
     try:
         pairs = json.loads((folder / "work" / "dev.json").read_text(encoding="utf-8"))
         sources, references = [str(source) for source, _ in pairs], [str(target) for _, target in pairs]
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):
         return None
     return Sample("dev sentence", sources, references) if pairs else None
 
