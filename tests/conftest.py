@@ -7,5 +7,23 @@ they start: the tests of Ctrl-C would test nothing.
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
+
+import pytest
+
+from tests.contract.models import Trained, trained
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(scope="session")
+def model_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Trained]:
+    """One tiny model a kind and test run, trained when it is first asked for."""
+    made: dict[str, Trained] = {}
+
+    def of(kind: str) -> Trained:
+        if kind not in made:
+            made[kind] = trained(kind, tmp_path_factory.mktemp(kind) / "model")
+        return made[kind]
+
+    return of

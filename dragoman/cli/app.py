@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 from dragoman.cli.corpus import convert, split
 from dragoman.cli.errors import exit_code_of, terminating
 from dragoman.cli.evaluate import evaluate
+from dragoman.cli.export import export
 from dragoman.cli.info import info
 from dragoman.cli.options import protect
 from dragoman.cli.recipes import recipes
@@ -45,7 +46,7 @@ def application() -> App:
         default_parameter=Parameter(negative=(), show_default=_shown_default),
         suppress_keyboard_interrupt=False,
     )
-    verbs: tuple[Callable[..., None], ...] = (train, translate, evaluate, score, info, recipes)
+    verbs: tuple[Callable[..., None], ...] = (train, translate, evaluate, score, export, info, recipes)
     for place, verb in enumerate(verbs):
         app.command(verb, sort_key=place)
     data = App(name="corpus", help="Convert and split sentence pairs.", help_epilogue="", sort_key=99)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dragoman.cli.loading import Ensemble, loaded
 from dragoman.cli.options import (
     Device,
+    Engine,
     File,
     Files,
     Json,
@@ -44,6 +45,7 @@ def evaluate(
     with_: Ensemble = None,
     search: SearchFlags = SearchFlags(),
     on_bad_line: OnBadLine = "stop",
+    engine: Engine = None,
     device: Device = "auto",
     precision: Precision = "fp32",
     threads: Threads = 0,
@@ -79,6 +81,7 @@ def evaluate(
     if hypotheses is not None:
         given = {
             "--with": with_,
+            "--engine": engine,
             "--device": device != "auto",
             "--precision": precision != "fp32",
             "--threads": threads,
@@ -87,7 +90,7 @@ def evaluate(
         refuse_given("--hypotheses are judged as they are", given)
     options, judged = search.options(), None
     if system is not None:
-        judged = loaded(system, with_, device, threads, source, target, precision)
+        judged = loaded(system, with_, device, threads, source, target, precision, engine)
         source, target = judged.source_language or source, judged.target_language or target
     bitext = opened(test, source, target, on_bad_line, "test")
     place = _place(bitext, explain) if explain is not None else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -34,15 +35,18 @@ def loaded(
     source: str | None = None,
     target: str | None = None,
     precision: Precision = "fp32",
+    engine: str | None = None,
 ) -> System:
     """A model folder, an ensemble of several, or a baseline by its name, computing at a precision.
 
-    UserError where there is none, and where a model translates between other languages than those given.
+    UserError where there is none, and where a model translates between other languages than those given or needs
+    another engine.
     """
     use_threads(threads)
     from dragoman.system.baselines import resolve_system
     from dragoman.system.precision import in_precision
 
+    _check_engine(name, engine)
     system = resolve_system(name, source, target, device)
     _check_languages(name, system, source, target)
     if not others:
@@ -61,6 +65,21 @@ def use_threads(threads: int) -> None:
     """Have the libraries take so many threads; 0 leaves it to them. They read it when they are first loaded."""
     if threads:
         os.environ["OMP_NUM_THREADS"] = str(threads)
+
+
+def _check_engine(name: str, engine: str | None) -> None:
+    if engine is None:
+        return
+    from dragoman.system.baselines import baseline_of
+    from dragoman.system.store import read_card
+
+    if baseline_of(name) is not None:
+        raise UserError(f"{name}: is computed without an engine; --engine {engine} would be dropped")
+    kind = read_card(Path(name)).kind
+    if kind != engine:
+        raise UserError(
+            f"{name}: is a {kind}; for --engine {engine} export it first: dragoman export {name} OUT --to {engine}"
+        )
 
 
 def _check_languages(name: str, system: System, source: str | None, target: str | None) -> None:

@@ -44,6 +44,10 @@ OnBadLine = Annotated[
     Parameter(help="What to do about a line that is no text (not UTF-8, NUL): end, or set it aside and count it."),
 ]
 Device = Annotated[str, Parameter(help="Where to compute: cpu, cuda, cuda:1, ...")]
+Engine = Annotated[
+    Literal["ctranslate2"] | None,
+    Parameter(help="What computes; a folder that `dragoman export` made tells it by itself."),
+]
 Threads = Annotated[int, Parameter(validator=Number(gte=0, lte=1024), help="Processor cores to use; 0 is all of them.")]
 Precision = Annotated[
     contracts.Precision,

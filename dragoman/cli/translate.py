@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from dragoman.cli.loading import Ensemble, loaded
 from dragoman.cli.options import (
     Device,
+    Engine,
     File,
     Files,
     Folder,
@@ -46,6 +47,7 @@ def translate(
     with_: Ensemble = None,
     search: SearchFlags = SearchFlags(),
     on_bad_line: OnBadLine = "stop",
+    engine: Engine = None,
     device: Device = "auto",
     precision: Precision = "fp32",
     threads: Threads = 0,
@@ -77,7 +79,7 @@ def translate(
     options = search.options(n_best or 1)
     require_files(files or ())
     refuse_overwriting(files or (), [out])
-    system = loaded(model, with_, device, threads, source, target, precision)
+    system = loaded(model, with_, device, threads, source, target, precision, engine)
     show = _json if as_json else _n_best if n_best is not None else _plain
     warnings = Warnings()
     index = 0

@@ -14,7 +14,8 @@ from dragoman.evaluation.metrics import corpus_scores
 from dragoman.neural import batches, checkpoints, devices, memory
 from dragoman.neural.checkpoints import Kept
 from dragoman.neural.recipes import TrainingOptions, TransformerRecipe
-from dragoman.neural.seq2seq import NeuralTranslator, StoredSearch, build_network
+from dragoman.neural.segments import StoredSearch
+from dragoman.neural.seq2seq import NeuralTranslator, build_network
 from dragoman.neural.team import Team, join, own_device
 from dragoman.neural.training import Learner, Lesson
 from dragoman.search.steps import rank

@@ -121,6 +121,20 @@ class OutputRules:
             state = max(int(self.next_QV[state, piece]), READY)
         return state
 
+    def allow(self, pieces: Sequence[int], forced: int = 0) -> bool:
+        """May a search put these pieces out and then end? The first `forced` ones were not its choice."""
+        state = self.after(START, pieces[:forced])
+        for piece in pieces[forced:]:
+            state = int(self.next_QV[state, piece])
+            if state == REFUSED:
+                return False
+        return bool(self.next_QV[state, self.pieces.end] != REFUSED)
+
+    @cached_property
+    def forbidden(self) -> tuple[int, ...]:
+        """The pieces that may never be said, the end piece apart."""
+        return tuple(np.flatnonzero((self.next_QV == REFUSED).all(axis=0)).tolist())
+
 
 def forced_pieces(
     prefixes: Sequence[Sequence[int]] | None, max_lengths_B: Sequence[int], rules: OutputRules | None, end: int

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
-from torch import Tensor
 
 from dragoman.contracts import PieceTable
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 LengthForm = Literal["power", "gnmt"]
 

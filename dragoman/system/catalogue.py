@@ -19,6 +19,14 @@ KINDS: dict[str, str] = {
     "dictionary": "dragoman.phrases.recipes:Dictionary",
 }
 
+# What runs models that `export` made for it: no recipe leads there, only a trained model.
+ENGINES: dict[str, str] = {"ctranslate2": "dragoman.neural.exported:ExportedTranslator"}
+
+# (kind, engine): writes a model of that kind down for that engine.
+EXPORTERS: dict[tuple[str, str], str] = {
+    ("transformer", "ctranslate2"): "dragoman.neural.exporting:write_ctranslate2",
+}
+
 
 class Preset(NamedTuple):
     """recipe: its "module:name". about: what it is and when to take it, in one line."""
@@ -65,8 +73,8 @@ def model_kinds() -> list[str]:
 
 
 def product_class(kind: str) -> Any:
-    """The class of what a kind's `train` returns; the learner itself is not imported."""
-    return load_object(recipe_class(kind).product)
+    """The class of what a kind's `train` returns, or of an engine; no learner is imported."""
+    return load_object(ENGINES[kind] if kind in ENGINES else recipe_class(kind).product)
 
 
 def recipe_named(name: str) -> Recipe[Any, Any]:

@@ -131,7 +131,8 @@ def canonical_share(
     equal = 0
     for score, number in zip(system.score(pairs, options), chosen, strict=True):
         own = best[number]
-        same_length = len(score.token_log_probabilities) == len(own.token_log_probabilities)
+        length = len(own.token_log_probabilities) or len(own.pieces) + 1  # some engines leave them out
+        same_length = len(score.token_log_probabilities) == length
         equal += same_length and abs(score.log_probability - own.log_probability) <= SAME * max(
             1.0, abs(own.log_probability)
         )

@@ -26,7 +26,7 @@ import pydantic
 
 import dragoman
 from dragoman.contracts import Recipe, Translator, UserError
-from dragoman.system.catalogue import KINDS, product_class
+from dragoman.system.catalogue import ENGINES, KINDS, product_class
 from dragoman.system.settings import to_toml
 
 MODEL_FORMAT = 1
@@ -79,20 +79,43 @@ def save_model(
     if any(folder.iterdir()):
         raise UserError(f"{folder}: not empty")
     product.save(folder)
-    written = sorted(path for path in folder.rglob("*") if path.is_file())
-    checksums = {path.relative_to(folder).as_posix(): _flush_and_sum(path) for path in written}
+    checksums = flush_and_sum(folder)
     write_text(folder / "recipe.toml", to_toml(recipe))
-    write_text(folder / "report.json", json.dumps(dict(facts or {}), indent=2, ensure_ascii=False, default=str) + "\n")
+    write_report(folder, facts or {})
     for record in records:
         shutil.copyfile(record, folder / record.name)
+    names = ("recipe.toml", "report.json", *(record.name for record in records))
+    return write_card(folder, recipe.kind, product, checksums, names, run)
+
+
+def flush_and_sum(folder: Path) -> dict[str, str]:
+    """The checksum of every file in the folder, all of which are on the disk afterwards."""
+    written = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): _flush_and_sum(path) for path in written}
+
+
+def write_report(folder: Path, facts: Mapping[str, object]) -> None:
+    """report.json, for `info` and for people."""
+    write_text(folder / "report.json", json.dumps(dict(facts), indent=2, ensure_ascii=False, default=str) + "\n")
+
+
+def write_card(
+    folder: Path,
+    kind: str,
+    product: Translator,
+    checksums: Mapping[str, str],
+    records: Sequence[str],
+    run: Mapping[str, Any] | None = None,
+) -> ModelCard:
+    """model.json, last of all: from now on the folder is a model."""
     card = ModelCard(
         format=MODEL_FORMAT,
-        kind=recipe.kind,
+        kind=kind,
         source_language=product.source_language,
         target_language=product.target_language,
-        fingerprint=_digest(json.dumps([recipe.kind, sorted(checksums.items())]).encode()),
+        fingerprint=_digest(json.dumps([kind, sorted(checksums.items())]).encode()),
         checksums=checksums,
-        records=("recipe.toml", "report.json", *(record.name for record in records)),
+        records=tuple(records),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         dragoman=dragoman.__version__,
         run=dict(run or {}),
@@ -166,7 +189,7 @@ def read_card(folder: Path) -> ModelCard:
     for name in (*card.checksums, *card.records):
         if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\\" in name or ":" in name:
             raise UserError(f"{path}: names a file outside of the folder: {name!r}")
-    if card.kind not in KINDS:
+    if card.kind not in (*KINDS, *ENGINES):
         raise UserError(f"{folder}: kind {card.kind!r} is unknown to this Dragoman; it knows {', '.join(KINDS)}")
     return card
 

@@ -8,7 +8,8 @@ from functools import cache
 import torch
 
 from dragoman.neural.recipes import TransformerOptions
-from dragoman.neural.seq2seq import NeuralTranslator, StoredSearch, build_network
+from dragoman.neural.segments import StoredSearch
+from dragoman.neural.seq2seq import NeuralTranslator, build_network
 from dragoman.text.options import TextOptions
 from dragoman.text.pipeline import Pipeline, fit_pipeline
 from tests.generated import generated_bitext

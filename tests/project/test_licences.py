@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,18 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-CONSTRAINTS = Path(__file__).parents[2] / "constraints.txt"
+ROOT = Path(__file__).parents[2]
+CONSTRAINTS = ROOT / "constraints.txt"
+EXTRAS = ("ctranslate2",)
 COPYLEFT = re.compile(r"\bA?GPL|(?<!Lesser )General Public License|Affero", re.IGNORECASE)
 
 
 def runtime_distributions() -> dict[str, Distribution]:
-    """All that `pip install dragoman` brings, by following the metadata of what is installed."""
+    """All that `pip install 'dragoman[EXTRAS]'` brings, by following the metadata of what is installed."""
     found: dict[str, Distribution] = {}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     waiting = [Requirement(text) for text in distribution("dragoman").requires or ()]
+    waiting += [Requirement(text) for extra in EXTRAS for text in extras[extra]]
     while waiting:
         requirement = waiting.pop()
         extras = requirement.extras or {""}
