@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from dragoman.cli.options import (
     Source,
     Target,
     Threads,
+    Workers,
     refuse_given,
 )
 from dragoman.cli.reading import every_record, lines_beside, opened
@@ -45,6 +47,7 @@ def evaluate(
     on_bad_line: OnBadLine = "stop",
     device: Device = "auto",
     threads: Threads = 0,
+    workers: Workers = 0,
     quiet: Quiet = False,
 ) -> None:
     """Measure translations against references: BLEU, chrF and TER, with sacrebleu's signatures.
@@ -69,24 +72,31 @@ def evaluate(
     from dragoman.cli.figures import evaluation_lines, explained_lines
     from dragoman.corpus.lines import writing
     from dragoman.system import measure
+    from dragoman.system.workers import workers_for
 
     if (system is None) == (hypotheses is None):
         raise UserError("evaluate: give one of a system (a model folder, copy, memory:FILE) and --hypotheses FILE")
     if as_json and explain is not None:
         raise UserError("--explain is for reading, --json for programs: give one of them")
     if hypotheses is not None:
-        given = {"--with": with_, "--device": device != "auto", "--threads": threads, **search.given()}
-        refuse_given("--hypotheses are judged as they are", given)
-    options, judged = search.options(), None
+        given = {"--with": with_, "--device": device != "auto", "--threads": threads, "--workers": workers}
+        refuse_given("--hypotheses are judged as they are", {**given, **search.given()})
+    options, crew = search.options(), None
     if system is not None:
         judged = loaded(system, with_, device, threads, source, target)
         source, target = judged.source_language or source, judged.target_language or target
+        load = partial(loaded, system, with_, device, 1, source, target)
+        crew = workers_for(judged, load, workers, threads=threads, device=device)
     bitext = opened(test, source, target, on_bad_line, "test")
     place = _place(bitext, explain) if explain is not None else None
     streams = [lines_beside(file, bitext, on_bad_line) for file in reference or ()]
     with screen(quiet) as report:
-        if judged is not None:
-            evaluation = measure.evaluate(judged, bitext, streams, options, report=report)
+        if crew is not None:
+            with crew:
+                crew.start_for(len(bitext))
+                evaluation = measure.evaluate(
+                    crew.system, bitext, streams, options, translate=crew.translate, report=report
+                )
         else:
             translations = lines_beside(str(hypotheses), bitext, on_bad_line)
             evaluation = measure.judge(translations, bitext, streams, bitext.target_language)

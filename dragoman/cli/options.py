@@ -44,6 +44,13 @@ OnBadLine = Annotated[
 ]
 Device = Annotated[str, Parameter(help="Where to compute: cpu, cuda, cuda:1, ...")]
 Threads = Annotated[int, Parameter(validator=Number(gte=0, lte=1024), help="Processor cores to use; 0 is all of them.")]
+Workers = Annotated[
+    int,
+    Parameter(
+        validator=Number(gte=0, lte=1024),
+        help="Processes that share a long input, one core each; 0 is one for each core where that pays, 1 is none.",
+    ),
+]
 Seed = Annotated[int | None, Parameter(validator=Number(gte=0, lt=2**64))]
 NBest = Annotated[int | None, Parameter(validator=Number(gte=1))]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show no progress; warnings still come.")]

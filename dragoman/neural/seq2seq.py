@@ -98,6 +98,7 @@ class NeuralTranslator:
     abilities = frozenset(
         {Ability.SCORE, Ability.BEAM, Ability.SAMPLE, Ability.PREFIX, Ability.ATTENTION, Ability.ENSEMBLE}
     )
+    gains_by_processes = True  # a row of small products does not occupy several threads
 
     def __init__(
         self, kind: str, networks: Sequence[Network], options: Any, pipeline: Pipeline, search: StoredSearch
