@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dragoman.cli.loading import Ensemble, loaded
+from dragoman.cli.loading import Ensemble, loaded, precision_of
 from dragoman.cli.options import (
     Device,
     Engine,
@@ -20,6 +21,7 @@ from dragoman.cli.options import (
     Source,
     Target,
     Threads,
+    Workers,
     refuse_given,
 )
 from dragoman.cli.reading import every_record, lines_beside, opened
@@ -49,6 +51,7 @@ def evaluate(
     device: Device = "auto",
     precision: Precision = "fp32",
     threads: Threads = 0,
+    workers: Workers = 0,
     quiet: Quiet = False,
 ) -> None:
     """Measure translations against references: BLEU, chrF and TER, with sacrebleu's signatures.
@@ -73,6 +76,7 @@ def evaluate(
     from dragoman.cli.figures import evaluation_lines, explained_lines
     from dragoman.corpus.lines import writing
     from dragoman.system import measure
+    from dragoman.system.workers import workers_for
 
     if (system is None) == (hypotheses is None):
         raise UserError("evaluate: give one of a system (a model folder, copy, memory:FILE) and --hypotheses FILE")
@@ -85,19 +89,26 @@ def evaluate(
             "--device": device != "auto",
             "--precision": precision != "fp32",
             "--threads": threads,
+            "--workers": workers,
             **search.given(),
         }
         refuse_given("--hypotheses are judged as they are", given)
-    options, judged = search.options(), None
+    options, crew = search.options(), None
     if system is not None:
         judged = loaded(system, with_, device, threads, source, target, precision, engine)
         source, target = judged.source_language or source, judged.target_language or target
+        load = partial(loaded, system, with_, device, 1, source, target, precision_of(judged), engine)
+        crew = workers_for(judged, load, workers, threads=threads, device=device)
     bitext = opened(test, source, target, on_bad_line, "test")
     place = _place(bitext, explain) if explain is not None else None
     streams = [lines_beside(file, bitext, on_bad_line) for file in reference or ()]
     with screen(quiet) as report:
-        if judged is not None:
-            evaluation = measure.evaluate(judged, bitext, streams, options, report=report)
+        if crew is not None:
+            with crew:
+                crew.start_for(len(bitext))
+                evaluation = measure.evaluate(
+                    crew.system, bitext, streams, options, translate=crew.translate, report=report
+                )
         else:
             translations = lines_beside(str(hypotheses), bitext, on_bad_line)
             evaluation = measure.judge(translations, bitext, streams, bitext.target_language)

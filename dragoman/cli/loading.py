@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from dragoman.abilities import inability
 from dragoman.cli.screen import say
-from dragoman.contracts import Ability, Precision, UserError
+from dragoman.contracts import Ability, HasPrecision, Precision, UserError
 
 if TYPE_CHECKING:
     from dragoman.system.stream import System
@@ -59,6 +59,11 @@ def loaded(
     whole: Any = system
     together: System = whole.together(members)
     return in_precision(together, precision, say)
+
+
+def precision_of(system: System) -> Precision:
+    """What a loaded system computes in: a worker process takes the same."""
+    return system.precision if isinstance(system, HasPrecision) else "fp32"
 
 
 def use_threads(threads: int) -> None:

@@ -55,6 +55,13 @@ Precision = Annotated[
         help="Bits of the matrix products: bf16 and int8 are faster on some processors and change some translations."
     ),
 ]
+Workers = Annotated[
+    int,
+    Parameter(
+        validator=Number(gte=0, lte=1024),
+        help="Processes that share a long input, one core each; 0 is one for each core where that pays, 1 is none.",
+    ),
+]
 Seed = Annotated[int | None, Parameter(validator=Number(gte=0, lt=2**64))]
 NBest = Annotated[int | None, Parameter(validator=Number(gte=1))]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show no progress; warnings still come.")]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
-from dragoman.cli.loading import Ensemble, loaded
+from dragoman.cli.loading import Ensemble, loaded, precision_of
 from dragoman.cli.options import (
     Device,
     Engine,
@@ -22,6 +23,7 @@ from dragoman.cli.options import (
     Source,
     Target,
     Threads,
+    Workers,
 )
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Hypothesis, Progress
@@ -51,6 +53,7 @@ def translate(
     device: Device = "auto",
     precision: Precision = "fp32",
     threads: Threads = 0,
+    workers: Workers = 0,
     quiet: Quiet = False,
 ) -> None:
     """Translate line by line: as many lines come out as go in, in order, blank ones for blank ones.
@@ -75,20 +78,29 @@ def translate(
     from dragoman.corpus.lines import read_lines, writing
     from dragoman.corpus.streams import refuse_overwriting, require_files, shown_name
     from dragoman.system.stream import translate_lines
+    from dragoman.system.workers import workers_for
 
     options = search.options(n_best or 1)
     require_files(files or ())
     refuse_overwriting(files or (), [out])
     system = loaded(model, with_, device, threads, source, target, precision, engine)
+    load = partial(loaded, model, with_, device, 1, source, target, precision_of(system), engine)
     show = _json if as_json else _n_best if n_best is not None else _plain
     warnings = Warnings()
     index = 0
-    with screen(quiet or out == "-") as report, writing(out) as output:
+    with (
+        screen(quiet or out == "-") as report,
+        writing(out) as output,
+        workers_for(system, load, workers, threads=threads, device=device) as crew,
+    ):
         for file in files or ["-"]:
             name = shown_name(file)
             typed = file == "-" and sys.stdin.isatty()
             lines = read_lines(file, on_bad_line)
-            for result in translate_lines(system, lines, options, window=1 if typed else WINDOW, prefix=prefix):
+            window = 1 if typed else WINDOW
+            for result in translate_lines(
+                system, lines, options, window=window, prefix=prefix, translate=crew.translate
+            ):
                 show(result, index, name, output)
                 index += 1
                 if typed:

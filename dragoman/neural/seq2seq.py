@@ -66,6 +66,7 @@ class NeuralTranslator:
     """A network with its pieces and its search: text in, text out."""
 
     abilities = frozenset(map(Ability, ("score", "beam", "sample", "prefix", "attention", "ensemble", "precision")))
+    gains_by_processes = True  # a row of small products does not occupy several threads
 
     def __init__(
         self, kind: str, networks: Sequence[Network], options: Any, pipeline: Pipeline, search: StoredSearch

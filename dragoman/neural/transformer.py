@@ -196,24 +196,30 @@ class Transformer(Network):
 
 
 class LayerCache(NamedTuple):
-    """One decoder layer's memory. Own keys and values (B K) x H x capacity x D; the source's B x H x S x D."""
+    """One decoder layer's memory: keys and values of what was said (X: see State) and of the source."""
 
-    own_keys: Tensor
-    own_values: Tensor
-    source: tuple[Tensor, Tensor]
+    own_keys_BHXD: Tensor
+    own_values_BHXD: Tensor
+    keys_BHSD: Tensor
+    values_BHSD: Tensor
 
 
 class State(NamedTuple):
-    """What a search carries between steps; `length` positions of the caches are filled."""
+    """What a search carries between steps. Each hypothesis of each step has a place of its own among the X of the
+    caches and stays there. path_BKX: the places that hypothesis k has come by, among those that are filled."""
 
     layers: tuple[LayerCache, ...]
     allowed_B11S: Tensor | None
+    path_BKX: Tensor
     length: int
-    beam: int
 
 
 class TransformerScorer:
-    """The Transformer as a search sees it: one step at a time, keys and values kept (see StepScorer)."""
+    """The Transformer as a search sees it: one step at a time, keys and values kept (see StepScorer).
+
+    When hypotheses move no key is copied, only their paths are; so the K hypotheses of a sentence ask one memory
+    together, as K queries, each of which may look at the places on its path.
+    """
 
     def __init__(self, network: Transformer) -> None:
         self.network = network
@@ -222,55 +228,50 @@ class TransformerScorer:
     def start(self, sources_BS: Tensor, beam: int, capacity: int) -> State:
         memory_BSD, allowed_B11S = self.network.encode(sources_BS)
         options = self.network.options
-        shape = (len(sources_BS) * beam, options.heads, capacity, options.width // options.heads)
-        layers = tuple(
-            LayerCache(
-                memory_BSD.new_empty(shape), memory_BSD.new_empty(shape), layer.cross_attention.remember(memory_BSD)
-            )
-            for layer in self.network.decoder_layers
-        )
-        return State(layers, allowed_B11S, 0, beam)
+        shape = (len(sources_BS), options.heads, beam * capacity, options.width // options.heads)
+        layers = []
+        for layer in self.network.decoder_layers:
+            keys_BHSD, values_BHSD = layer.cross_attention.remember(memory_BSD)
+            own = memory_BSD.new_empty(shape), memory_BSD.new_empty(shape)
+            layers.append(LayerCache(*own, keys_BHSD.contiguous(), values_BHSD.contiguous()))
+        nowhere_BKX = torch.ones((len(sources_BS), beam, 0), dtype=torch.bool, device=sources_BS.device)
+        return State(tuple(layers), allowed_B11S, nowhere_BKX, 0)
 
     def step(self, state: State, last_BK: Tensor) -> Step:
-        """One piece further. The beams of a sentence ask the source together, as K queries over one memory."""
         network, now = self.network, state.length
         batch, beam = last_BK.shape
-        states_ND = network.target_positions(network.target_embedding(last_BK.flatten())[:, None], now)
-        weights_BHKS = states_ND
+        filled = state.path_BKX.shape[2]
+        own_BKK = torch.eye(beam, dtype=torch.bool, device=last_BK.device).expand(batch, -1, -1)
+        path_BKX = torch.cat([state.path_BKX[:, :beam], own_BKK], 2)
+        states_BKD = network.target_positions(network.target_embedding(last_BK)[:, :, None], now).squeeze(2)
+        weights_BHKS = states_BKD
         for layer, cache in zip(network.decoder_layers, state.layers, strict=True):
-            attention = layer.self_attention
-            asked_N1D = layer.self_road.before(states_ND)
-            keys_NH1D, values_NH1D = attention.remember(asked_N1D)
-            cache.own_keys[:, :, now] = keys_NH1D[:, :, 0]
-            cache.own_values[:, :, now] = values_NH1D[:, :, 0]
-            change_N1D, _ = attention(
-                asked_N1D, cache.own_keys[:, :, : now + 1], cache.own_values[:, :, : now + 1], None
-            )
-            states_BKD = layer.self_road.after(states_ND, change_N1D).view(batch, beam, -1)
-            states_BKD, weights_BHKS = layer.read_source(states_BKD, cache.source, state.allowed_B11S)
-            states_ND = states_BKD.view(batch * beam, 1, -1)
-        logits_BKV = network.output(network.decoder_norm(states_ND).view(batch, beam, -1))
+            keys_BHXD = cache.own_keys_BHXD[:, :, : filled + beam]
+            values_BHXD = cache.own_values_BHXD[:, :, : filled + beam]
+            asked_BKD = layer.self_road.before(states_BKD)
+            keys_BHXD[:, :, filled:], values_BHXD[:, :, filled:] = layer.self_attention.remember(asked_BKD)
+            change_BKD, _ = layer.self_attention(asked_BKD, keys_BHXD, values_BHXD, path_BKX[:, None])
+            states_BKD = layer.self_road.after(states_BKD, change_BKD)
+            source = cache.keys_BHSD, cache.values_BHSD
+            states_BKD, weights_BHKS = layer.read_source(states_BKD, source, state.allowed_B11S)
+        logits_BKV = network.output(network.decoder_norm(states_BKD))
         return Step(
-            log_probs_BKV=logits_BKV.log_softmax(-1),
+            log_probs_BKV=torch.log_softmax(logits_BKV, -1, out=logits_BKV),
             attention_BKS=weights_BHKS.mean(1),
-            state=state._replace(length=now + 1),
+            state=state._replace(path_BKX=path_BKX, length=now + 1),
         )
 
     def select(self, state: State, sentences_B: Tensor, beams_BK: Tensor) -> State:
-        """Keep some sentences; inside each, beam k goes on from the old beam beams_BK[:, k]."""
-        rows_N = (sentences_B[:, None] * state.beam + beams_BK).flatten()
-        everyone = state.layers and len(sentences_B) == len(state.layers[0].source[0])
+        """Keep some sentences; inside each, hypothesis k goes on from the path of the old beams_BK[:, k]."""
+        path_BKX = state.path_BKX[sentences_B[:, None], beams_BK]
+        kept, filled = len(sentences_B), path_BKX.shape[2]
+        if kept == len(state.path_BKX):
+            return state._replace(path_BKX=path_BKX)
         layers = []
-        for cache in state.layers:
-            own_keys, own_values, source = cache
-            if everyone:  # only beams move: refill the same arrays
-                filled = slice(0, state.length)
-                own_keys[:, :, filled] = own_keys[rows_N, :, filled]
-                own_values[:, :, filled] = own_values[rows_N, :, filled]
-            else:
-                own_keys, own_values = own_keys[rows_N], own_values[rows_N]
-                source = (source[0][sentences_B], source[1][sentences_B])
-            layers.append(LayerCache(own_keys, own_values, source))
-        allowed = state.allowed_B11S
-        allowed = allowed if allowed is None or everyone else allowed[sentences_B]
-        return State(tuple(layers), allowed, state.length, beams_BK.shape[1])
+        for own_keys_BHXD, own_values_BHXD, keys_BHSD, values_BHSD in state.layers:
+            for memory_BHXD in (own_keys_BHXD, own_values_BHXD):
+                memory_BHXD[:kept, :, :filled] = memory_BHXD[sentences_B, :, :filled]
+            own = own_keys_BHXD[:kept], own_values_BHXD[:kept]
+            layers.append(LayerCache(*own, keys_BHSD[sentences_B], values_BHSD[sentences_B]))
+        allowed_B11S = None if state.allowed_B11S is None else state.allowed_B11S[sentences_B]
+        return State(tuple(layers), allowed_B11S, path_BKX, state.length)

@@ -48,12 +48,13 @@ class StepScorer(Protocol):
         ...
 
     def start(self, sources_BS: Tensor, beam: int, capacity: int) -> Any:
-        """Read B sources (int64 ids, filled up with the source table's padding id) for `beam` hypotheses
+        """Read B sources (int64 ids, filled up with the source table's padding id) for at most `beam` hypotheses
         each; at most `capacity` calls of `step` follow."""
         ...
 
     def step(self, state: Any, last_BK: Tensor) -> Step:
-        """Go on by the piece `last_BK` (the start piece at first, when all K hypotheses are equal)."""
+        """Go on by the piece `last_BK`; at first by the start piece, and a search may then ask for one hypothesis
+        a sentence, all being equal, and have `select` make K of it."""
         ...
 
     def select(self, state: Any, sentences_B: Tensor, beams_BK: Tensor) -> Any:

@@ -17,7 +17,7 @@ from torch import Tensor
 from dragoman.contracts import UserError
 from dragoman.search.constraints import READY, ROOMS, START, OutputRules, forced_pieces
 from dragoman.search.history import History
-from dragoman.search.steps import Candidate, StepScorer
+from dragoman.search.steps import Candidate, Step, StepScorer
 
 USUAL = READY * ROOMS + ROOMS - 1  # the case of a hypothesis that may say anything ordinary
 
@@ -122,7 +122,7 @@ class Walk:
 
     def step(self) -> Scores:
         """Ask the scorer and strike out what may not be said now."""
-        step = self.scorer.step(self.state, self.last_BK)
+        step = self._first_step() if self.time == 0 else self.scorer.step(self.state, self.last_BK)
         self.state = step.state
         if self.history.attention_TBKS is not None and step.attention_BKS is not None:
             self.history.attention_TBKS[self.time].index_copy_(0, self.alive_B, step.attention_BKS.float())
@@ -176,6 +176,14 @@ class Walk:
         if not all(found):
             raise UserError("the model's scores leave nothing to say: they are NaN or every probability is 0")
         return found
+
+    def _first_step(self) -> Step:
+        """All hypotheses are equal: the scorer is asked for one of them."""
+        step = self.scorer.step(self.state, self.last_BK[:, :1])
+        state = self.scorer.select(step.state, self.alive_B, torch.zeros_like(self.last_BK))
+        shape = (-1, self.last_BK.shape[1], -1)
+        attention_BKS = None if step.attention_BKS is None else step.attention_BKS.expand(shape)
+        return Step(step.log_probs_BKV.expand(shape), state, step.ids_V, attention_BKS)
 
     def _strike_out(self, scores_BKV: Tensor, ids_V: Tensor | None) -> None:
         """Write -inf where the rules forbid a piece in the state and room of its hypothesis."""

@@ -19,9 +19,9 @@ from dragoman.contracts import (
     quiet,
 )
 from dragoman.evaluation.metrics import CorpusScores, check_lengths, corpus_scores
-from dragoman.system.stream import System, check_options
+from dragoman.system.stream import System, Translate, check_options
 
-WINDOW = 512
+WINDOW = 1024
 SAME = 1e-3  # nats, beyond which two log-probabilities are not of the same pieces
 
 
@@ -76,9 +76,11 @@ def evaluate(
     references: Sequence[Sequence[str]] = (),
     options: SearchOptions = SearchOptions(),
     *,
+    translate: Translate | None = None,
     report: Callable[[Progress], None] = quiet,
 ) -> Evaluation:
-    """Translate the sources and compare with the targets, and with further streams of references.
+    """Translate the sources and compare with the targets, and with further streams of references. translate: what
+    does the work in place of the system, as `Workers.translate`.
 
     The target language, which chooses the tokeniser, is the system's; for copies it is the bitext's.
     UserError where a stream has another length, where there are no pairs, and for options that the kind lacks.
@@ -93,7 +95,7 @@ def evaluate(
     for start in range(0, len(known), WINDOW):
         report(Progress("translating", start, len(known)))
         texts = [pair.source for pair in known[start : start + WINDOW]]
-        best += [translation.hypotheses[0] for translation in system.translate(texts, options)]
+        best += [translation.hypotheses[0] for translation in (translate or system.translate)(texts, options)]
     seconds = time.perf_counter() - began
     report(Progress("scoring", len(known), len(known)))
     hypotheses = tuple(hypothesis.text for hypothesis in best)

@@ -6,7 +6,7 @@ no text, never reaches the model and still has its place in the output.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from dragoman.corpus.lines import Line
 from dragoman.system.catalogue import model_kinds, product_class
 
 WINDOW_CHARACTERS = 1_000_000
+Translate = Callable[[Sequence[str | Request], SearchOptions], list[Translation]]
 
 
 class System(Protocol):
@@ -59,16 +60,18 @@ def translate_lines(
     *,
     window: int,
     prefix: str = "",
+    translate: Translate | None = None,
 ) -> Iterator[LineResult]:
     """One result for each line, in order. window: lines that are searched together, 1 at a terminal; a window
-    ends early at WINDOW_CHARACTERS. prefix: what each translation must begin with.
+    ends early at WINDOW_CHARACTERS. prefix: what each translation must begin with. translate: what does the work
+    in place of the system, as `Workers.translate`.
 
     UserError at once for options that the kind lacks. Where reading fails, what was read before is
     translated and given first.
     """
     check_options(system, options, prefix)
     for ready, failure in windows(lines, window):
-        yield from translate_window(system, ready, options, prefix)
+        yield from translate_window(translate or system.translate, ready, options, prefix)
         if failure is not None:
             raise failure
 
@@ -105,10 +108,10 @@ def windows(lines: Iterable[Line], size: int) -> Iterator[tuple[list[Line], User
 
 
 def translate_window(
-    system: System, lines: Sequence[Line], options: SearchOptions, prefix: str
+    translate: Translate, lines: Sequence[Line], options: SearchOptions, prefix: str
 ) -> Iterator[LineResult]:
     """The results of a window: one call for all its lines with text."""
     asked = [Request(line.text, prefix=prefix) for line in lines if line.text.strip()]
-    translations = iter(system.translate(asked, options) if asked else ())
+    translations = iter(translate(asked, options) if asked else ())
     for line in lines:
         yield LineResult(line, next(translations) if line.text.strip() else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,7 +22,9 @@ from dragoman.contracts import (
 )
 from dragoman.evaluation.metrics import corpus_scores
 from dragoman.system.measure import evaluate
+from dragoman.system.store import load_model
 from dragoman.system.stream import check_options, kinds_with
+from dragoman.system.workers import Workers, shares
 from dragoman.text.words import word_spans
 from tests.contract.models import SOURCES, TEST, Trained, every_kind, kinds_that, kinds_without
 
@@ -280,3 +283,16 @@ def test_links_join_words_of_both_texts(model: Trained) -> None:
 def test_an_ensemble_with_oneself_is_oneself(model: Trained) -> None:
     twice = model.translator.together([model.translator])  # type: ignore[attr-defined]
     assert_same(best_of(twice.translate(SOURCES[:8])), best_of(model.translator.translate(SOURCES[:8])))
+
+
+# --- several processes ----------------------------------------------------------------------------
+
+
+@kinds_that(Ability.BEAM)
+def test_processes_change_no_bit(model: Trained) -> None:
+    sources = [f"{source} {number}" for number in range(12) for source in SOURCES]
+    assert len(shares(sources)) > 2
+    options = SearchOptions(n_best=2, beam=2)
+    load = partial(load_model, model.folder)
+    with Workers(model.translator, load) as alone, Workers(model.translator, load, 2, enough=2) as two:
+        assert two.translate(sources, options) == alone.translate(sources, options)

@@ -65,7 +65,7 @@ class ToyScorer:
 
     def start(self, sources_BS: Tensor, beam: int, capacity: int) -> ToyState:
         number_B = (sources_BS * torch.arange(1, sources_BS.shape[1] + 1)).sum(1) % self.rows
-        return ToyState(number_B[:, None].expand(-1, beam), sources_BS, capacity)
+        return ToyState(number_B[:, None], sources_BS, capacity)
 
     def step(self, state: ToyState, last_BK: Tensor) -> Step:
         state.use()
