@@ -101,6 +101,8 @@ def _languages(found: Sequence[BitextFile], source: str | None, target: str | No
             f"{f'several language pairs ({pairs})' if told else seen or 'the languages are not known'}: {ASK}"
         )
     first, second = next(iter(told.values()))
+    if language_key(first) == language_key(second):
+        raise UserError(f"source and target are both {first}: say two languages")
     known = source or target
     if known is None:
         return first, second

@@ -116,6 +116,8 @@ def _plain_ones(given: Sequence[_Given]) -> list[bool]:
 
 def _paired(first: _Given, second: _Given, source: str | None, target: str | None) -> BitextFile:
     one, other = first.file, second.file
+    if Path(one.path).samefile(other.path):
+        raise UserError(f"{one.name}: is given as source and as target")
     if first.copies != second.copies:
         raise UserError(f"{one.name} is repeated {first.copies} times and {other.name} {second.copies} times")
     pair = BitextFile((one, other), PLAIN, first.copies)

@@ -93,6 +93,9 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
         return translator
     note = f"chosen: {shown(chosen.figures)}, {named(chosen)}"
     work.report(Progress("chosen", chosen.updates, learner.total(), chosen.figures, note))
+    if chosen.figures["bleu"] < 1:
+        note = "dev BLEU is below 1: this model does not translate yet; it needs more time, or more pairs"
+        work.report(Progress("chosen", chosen.updates, learner.total(), note=note))
     if recipe.search.alpha == "fit":
         alpha, note = fit_alpha(translator, sample, learner.share_of_time_for(beam=search.beam))
         work.report(Progress("search", note=note))

@@ -85,6 +85,12 @@ def test_empty_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_two_languages_are_two(tmp_path: Path) -> None:
+    path = two_files(tmp_path, "a\n", "b\n")[0]
+    with pytest.raises(UserError, match="is given as source and as target"):
+        open_bitext([path, path], "en", "de")
+    (tmp_path / "other.en").write_text("b\n", encoding="utf-8")
+    with pytest.raises(UserError, match="source and target are both en"):
+        open_bitext([path, str(tmp_path / "other.en")])
     with pytest.raises(UserError, match="source and target are both de: say two languages"):
         open_bitext(two_files(tmp_path, "a\n", "b\n"), "de", "de")
 
