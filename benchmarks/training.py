@@ -1,8 +1,8 @@
 """How many target pieces a second does one network learn here, and in its peers?
 
-python -m benchmarks.training TRAIN.SRC TRAIN.TGT [ROUNDS]: a Transformer 256/1024 with 4 heads, 3+3 layers, 8,000 joint
-pieces and all dropouts at 0.1, in batches of about 4,096 pieces as the peers have them (and in our own of 512), two
-threads, ours and theirs by turns. Real target pieces, end pieces among them, by wall clock.
+python -m benchmarks.training TRAIN.SRC TRAIN.TGT [ROUNDS [PEER_UPDATES]]: a Transformer 256/1024 with 4 heads, 3+3
+layers, 8,000 joint pieces and all dropouts at 0.1, in batches of about 4,096 pieces as the peers have them (and in our
+own of 512), two threads, ours and theirs by turns. Real target pieces, end pieces among them, by wall clock.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from statistics import median
 from benchmarks.steps import Result, peer, step, table
 
 UPDATES, WARM_UP = 60, 10
-PEER_UPDATES = "100"
 
 
 def ours(files: list[str], tokens: int, updates: int) -> Result:
@@ -71,7 +70,7 @@ def planned(work: Path, tokens: int, updates: int) -> tuple[list[int], float]:
     return pieces, sum(pieces) / positions
 
 
-def main(files: list[str], rounds: int) -> None:
+def main(files: list[str], rounds: int = 3, peer_updates: int = 100) -> None:
     """Ours and theirs by turns; print medians and ratios."""
     rates: dict[str, list[float]] = {}
     real: dict[str, float] = {}
@@ -87,7 +86,7 @@ def main(files: list[str], rounds: int) -> None:
             ("JoeyNMT 2.3.0", "bench_joeynmt.sh", "transformer"),
             ("Eole 0.6.4, fp32", "bench_eole.sh", "fp32"),
         ):
-            result = step(f"training-{script}-{turn}", lambda s=script, k=kind: peer(s, k, PEER_UPDATES))  # type: ignore[misc]
+            result = step(f"training-{script}-{turn}", lambda s=script, k=kind: peer(s, k, str(peer_updates)))  # type: ignore[misc]
             rates.setdefault(name, []).extend(result.get("wall_segs", []))
             real[name] = result.get("pad_eff", 0.0)
     first = median(rates["Dragoman, batches of 4,096"] or [0.0])
@@ -104,4 +103,4 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--one"]:
         print(json.dumps(one(sys.argv[4:], int(sys.argv[2]), int(sys.argv[3]))))
     else:
-        main(sys.argv[1:3], int(sys.argv[3]) if len(sys.argv) > 3 else 3)
+        main(sys.argv[1:3], *map(int, sys.argv[3:5]))
