@@ -227,6 +227,7 @@ class TransformerScorer:
     def __init__(self, network: Transformer) -> None:
         self.network = network
         self.pieces = network.target_table
+        self.output_DV = network.output_VD.mT.contiguous()  # laid out for the product of a step
 
     def start(self, sources_BS: Tensor, beam: int, capacity: int) -> State:
         memory_BSD, allowed_B11S = self.network.encode(sources_BS)
@@ -257,7 +258,7 @@ class TransformerScorer:
             states_BKD = layer.self_road.after(states_BKD, change_BKD)
             source = cache.keys_BHSD, cache.values_BHSD
             states_BKD, weights_BHKS = layer.read_source(states_BKD, source, state.allowed_B11S)
-        logits_BKV = network.decoder_norm(states_BKD) @ network.output_VD.mT
+        logits_BKV = network.decoder_norm(states_BKD) @ self.output_DV
         return Step(
             log_probs_BKV=torch.log_softmax(logits_BKV, -1, out=logits_BKV),
             attention_BKS=weights_BHKS.mean(1),
@@ -273,8 +274,9 @@ class TransformerScorer:
         layers = []
         for own_keys_BHXD, own_values_BHXD, keys_BHSD, values_BHSD in state.layers:
             for memory_BHXD in (own_keys_BHXD, own_values_BHXD):
-                memory_BHXD[:kept, :, :filled] = memory_BHXD[sentences_B, :, :filled]
+                memory_BHXD[:kept, :, :filled] = memory_BHXD[:, :, :filled].index_select(0, sentences_B)
             own = own_keys_BHXD[:kept], own_values_BHXD[:kept]
-            layers.append(LayerCache(*own, keys_BHSD[sentences_B], values_BHSD[sentences_B]))
+            source = keys_BHSD.index_select(0, sentences_B), values_BHSD.index_select(0, sentences_B)
+            layers.append(LayerCache(*own, *source))
         allowed_B11S = None if state.allowed_B11S is None else state.allowed_B11S[sentences_B]
         return State(tuple(layers), allowed_B11S, path_BKX, state.length)
