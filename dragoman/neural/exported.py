@@ -39,7 +39,6 @@ from dragoman.search.steps import normaliser
 from dragoman.text.pipeline import Pipeline
 
 FACTS = "export.json"
-BATCH_TOKENS = 2048
 NO_NORMALISATION = 1e-9  # 0 lets CTranslate2 stop at the first hypothesis that ends
 
 
@@ -90,7 +89,7 @@ class ExportedTranslator:
 
     def settle(self, options: SearchOptions) -> Settled:
         """Stored values for what was left open; UserError for what CTranslate2 cannot do."""
-        settled = settle(self.search, options, BATCH_TOKENS)
+        settled = settle(self.search, options)
         if settled.length_form != "power":
             raise UserError(f"ctranslate2 has no length form {settled.length_form!r}: it divides by T^alpha only")
         return settled

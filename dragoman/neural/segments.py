@@ -26,7 +26,7 @@ from dragoman.text.pipeline import Pipeline
 from dragoman.text.sentences import Part, cut_long, rejoin, split_sentences
 from dragoman.text.words import word_spans
 
-BATCH_TOKENS = 1024
+BATCH_TOKENS = 2048
 BOUNDS = (("n_best", 1, 1000), ("beam", 1, 1000), ("alpha", 0, 10), ("max_ratio", 0.01, 1000), ("batch_tokens", 1, 1e9))
 
 

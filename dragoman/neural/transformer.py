@@ -270,8 +270,9 @@ class TransformerScorer:
         layers = []
         for own_keys_BHXD, own_values_BHXD, keys_BHSD, values_BHSD in state.layers:
             for memory_BHXD in (own_keys_BHXD, own_values_BHXD):
-                memory_BHXD[:kept, :, :filled] = memory_BHXD[sentences_B, :, :filled]
+                memory_BHXD[:kept, :, :filled] = memory_BHXD[:, :, :filled].index_select(0, sentences_B)
             own = own_keys_BHXD[:kept], own_values_BHXD[:kept]
-            layers.append(LayerCache(*own, keys_BHSD[sentences_B], values_BHSD[sentences_B]))
+            source = keys_BHSD.index_select(0, sentences_B), values_BHSD.index_select(0, sentences_B)
+            layers.append(LayerCache(*own, *source))
         allowed_B11S = None if state.allowed_B11S is None else state.allowed_B11S[sentences_B]
         return State(tuple(layers), allowed_B11S, path_BKX, state.length)
