@@ -85,8 +85,9 @@ def by_hand(library: Any, exported: Any, threads: int, batch_tokens: int) -> Cal
 
 def contest(folder: Path, place: Path, threads: int) -> dict[str, Callable[[Sequence[str]], Output]]:
     """Every system by its name. The exports are written to `place`."""
-    from dragoman.neural.exported import BATCH_TOKENS, ExportedTranslator, ctranslate2_module
+    from dragoman.neural.exported import ExportedTranslator, ctranslate2_module
     from dragoman.neural.exporting import write_ctranslate2
+    from dragoman.neural.segments import BATCH_TOKENS
     from dragoman.system.store import load_model
 
     model: Any = load_model(folder)

@@ -81,10 +81,10 @@ class Found:
     attention: Any = None
 
 
-def settle(search: StoredSearch, options: SearchOptions, batch_tokens: int = BATCH_TOKENS) -> Settled:
+def settle(search: StoredSearch, options: SearchOptions) -> Settled:
     """Stored values for what was left open; UserError for what does not go together."""
     asked = {name: value for name, value in asdict(options).items() if value is not None}
-    settled = Settled(**{"batch_tokens": batch_tokens, **asdict(search), **asked, "sampling": options.sampling})
+    settled = Settled(**{**asdict(search), **asked, "sampling": options.sampling})
     for name, least, most in BOUNDS:
         if not least <= getattr(settled, name) <= most:  # NaN is not
             raise UserError(f"{name} is a number from {least:g} to {most:g}, not {getattr(settled, name)!r}")

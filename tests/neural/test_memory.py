@@ -20,7 +20,7 @@ from dragoman.neural import memory, recipes, seq2seq, training
 from dragoman.neural.batches import Batch
 from tests.neural.small import small_pipeline
 
-options = recipes.TransformerOptions(width=256, inner=1024)
+options = recipes.TransformerOptions(width=128, inner=512)
 network = seq2seq.build_network("transformer", options, small_pipeline())
 optimiser = torch.optim.AdamW(network.parameters(), fused=True)
 weights = sum(parameter.numel() for parameter in network.parameters()) * 4

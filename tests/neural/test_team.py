@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import subprocess
@@ -48,27 +49,31 @@ def learn(
         train_translator(recipe(model, updates), TRAIN, DEV if rank == 0 else None, work)
 
 
-def together(folder: Path, still: bool, updates: int, stop_after: int = 0) -> dict[str, torch.Tensor]:
-    """The last state after so many updates of two processes, as rank 0 stored it."""
+def learn_all(folder: Path, rank: int) -> None:
+    """What each of two processes does for the tests below: one start of the processes serves them all."""
+    learn(folder / "still", STILL, 20, rank, 2)
+    learn(folder / "whole", test_lessons.RECIPE.model, 8, rank, 2)
+    learn(folder / "parts", test_lessons.RECIPE.model, 8, rank, 2, stop_after=3)
+    if rank == 0:
+        (folder / "cut.json").write_text((folder / "parts" / "rank-0" / "state.json").read_text(encoding="utf-8"))
+    learn(folder / "parts", test_lessons.RECIPE.model, 8, rank, 2)
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which two processes have learnt."""
+    folder = tmp_path_factory.mktemp("together")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    model = "STILL" if still else "test_lessons.RECIPE.model"
-    environment = {**os.environ, "PYTHONPATH": ".", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    meeting = {"PYTHONPATH": ".", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
+    program = f"from tests.neural.test_team import Path, learn_all; learn_all(Path({str(folder)!r}), "
     processes = [
-        subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                "from tests.neural.test_team import STILL, Path, learn, test_lessons; "
-                f"learn(Path({str(folder)!r}), {model}, {updates}, {rank}, 2, {stop_after})",
-            ],
-            env={**environment, "OMP_NUM_THREADS": "1"},
-        )
+        subprocess.Popen([sys.executable, "-c", f"{program}{rank})"], env={**os.environ, **meeting})
         for rank in range(2)
     ]
-    assert [process.wait(timeout=600) for process in processes] == [0, 0]
-    return last_state(folder)
+    assert [process.wait(timeout=250) for process in processes] == [0, 0]
+    return folder
 
 
 def assert_close(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> None:
@@ -87,23 +92,20 @@ def last_state(folder: Path) -> dict[str, torch.Tensor]:
     return state.tensors
 
 
-def test_two_processes_make_the_updates_of_one(tmp_path: Path) -> None:
-    learn(tmp_path / "one", STILL, 20)
-    one, two = last_state(tmp_path / "one"), together(tmp_path / "two", still=True, updates=20)
+def test_two_processes_make_the_updates_of_one(together: Path, tmp_path: Path) -> None:
+    learn(tmp_path, STILL, 20)
+    one, two = last_state(tmp_path), last_state(together / "still")
     assert one.keys() == two.keys()
     assert_close(one, two)
-    assert not (tmp_path / "two" / "rank-1" / "state.json").exists()
+    assert not (together / "still" / "rank-1" / "state.json").exists()
 
 
-def test_a_team_goes_on_as_if_it_had_not_been_interrupted(tmp_path: Path) -> None:
+def test_a_team_goes_on_as_if_it_had_not_been_interrupted(together: Path) -> None:
     """With dropout: the followers' draws are those of the uninterrupted run too."""
-    whole = together(tmp_path / "whole", still=False, updates=24)
-    together(tmp_path / "parts", still=False, updates=24, stop_after=11)
-    cut = read_state(tmp_path / "parts" / "rank-0")
-    assert cut is not None
-    assert cut.report["updates"] == 11
-    together(tmp_path / "parts", still=False, updates=24)
-    assert all(torch.equal(whole[name], tensor) for name, tensor in last_state(tmp_path / "parts").items())
+    assert json.loads((together / "cut.json").read_text(encoding="utf-8"))["updates"] == 3
+    whole, parts = last_state(together / "whole"), last_state(together / "parts")
+    assert whole.keys() == parts.keys()
+    assert all(torch.equal(whole[name], tensor) for name, tensor in parts.items())
 
 
 def test_a_batch_that_does_not_fit_is_taken_in_parts_with_the_same_update(
