@@ -8,14 +8,15 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor
 
 from dragoman.contracts import UserError
 from dragoman.search.beam import beam_search, best_continuations
 from dragoman.search.constraints import OutputRules
 from dragoman.search.exact import enumerate_all
-from dragoman.search.steps import Candidate, rank
+from dragoman.search.steps import Candidate, Step, rank
 from dragoman.search.walk import Scores
-from tests.search.toy import END, START_ID, ToyScorer, batch, log_probs_of, piece_table
+from tests.search.toy import END, START_ID, ToyScorer, ToyState, batch, log_probs_of, piece_table
 
 ABC = piece_table("a", "b", "c")
 SOURCES = ([4, 5], [6, 7, 8], [9], [4, 4, 4, 4, 4])
@@ -133,6 +134,19 @@ def test_finished_sentences_leave_the_batch() -> None:
     assert scorer.widths == sorted(scorer.widths, reverse=True)
     assert scorer.widths[2] <= 3
     assert scorer.widths[-1] >= 1
+
+
+def test_at_first_one_hypothesis_is_asked_for() -> None:
+    asked: list[int] = []
+
+    class Watched(ToyScorer):
+        def step(self, state: ToyState, last_BK: Tensor) -> Step:
+            asked.append(last_BK.shape[1])
+            return super().step(state, last_BK)
+
+    beam_search(Watched(ABC, seed=1), batch(*SOURCES), beam=3, max_lengths_B=[4] * 4)
+    assert asked[0] == 1
+    assert set(asked[1:]) == {3}
 
 
 def test_every_log_probability_is_the_models_own() -> None:
