@@ -25,7 +25,7 @@ from dragoman.system.store import resolve_device
 from dragoman.system.stream import System
 
 SHARE = 128
-ENOUGH = 500  # requests at once, from which on the start of the processes pays
+ENOUGH = 1000  # requests at once, from which on the start of the processes pays
 MOST = 8  # processes that are started unasked: each has the libraries and the model in memory
 
 Requests = Sequence[str | Request]
