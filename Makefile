@@ -1,5 +1,5 @@
 # make demo   a real translator from nothing in under ten minutes; PAIR=en-fr, en-de or en-es for another pair
-# make test   every test
+# make test   every test, in two processes
 # make check  lint, format and types
 # make bench  speed and quality on generated data
 # The environment .venv is made here when it is missing; PYTHON=python3.12 makes it with another interpreter.
@@ -16,7 +16,7 @@ demo: .venv/installed
 	$(RUN) examples/demo.py $(PAIR) $(BUDGET)
 
 test: .venv/installed-dev
-	$(RUN) -m pytest
+	$(RUN) -m pytest --numprocesses 2 --dist loadfile
 
 check: .venv/installed-dev
 	$(RUN) -m ruff check .

@@ -13,8 +13,9 @@ import signal
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import TracebackType
@@ -116,16 +117,13 @@ class Workers:
         if self.crew or self.count < 2 or requests < self.enough:
             return
         spawn = multiprocessing.get_context("spawn")  # torch does not survive a fork
-        interrupt = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is ours: the processes inherit this
-        try:
+        with undisturbed():
             for _ in range(self.count):
                 ours, theirs = spawn.Pipe()
                 process = spawn.Process(target=serve, args=(theirs, self.load), daemon=True)
                 process.start()
                 theirs.close()
                 self.crew.append(Worker(process, ours))
-        finally:
-            signal.signal(signal.SIGINT, interrupt)
         for worker in self.crew:
             worker.answer()
 
@@ -156,6 +154,27 @@ class Workers:
                 worker, share = busy.pop(pipe)  # type: ignore[call-overload]
                 yield share, worker.answer()
                 idle.append(worker)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """A signal to stop takes effect at the end of the block, so that no process is half started; the processes that
+    are started in it never see Ctrl-C, which is for us to hear."""
+    came: list[int] = []
+    handlers = {
+        one: signal.signal(one, lambda number, _: came.append(number)) for one in (signal.SIGINT, signal.SIGTERM)
+    }
+    resource_tracker.ensure_running()  # its start would unblock the signal
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if blocked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for one, handler in handlers.items():
+            signal.signal(one, handler)
+        for number in came:
+            signal.raise_signal(number)
 
 
 def serve(pipe: Connection, load: Callable[[], System]) -> None:

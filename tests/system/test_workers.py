@@ -124,6 +124,20 @@ def test_the_processes_do_not_hear_ctrl_c_themselves(pair: Workers) -> None:
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_stop_waits_until_every_process_is_started(number: signal.Signals) -> None:
+    came: list[str] = []
+    before = signal.signal(number, lambda _number, _frame: came.append("handled"))
+    try:
+        with workers.undisturbed():
+            os.kill(os.getpid(), number)
+            came.append("started")
+        assert came == ["started", "handled"]
+    finally:
+        signal.signal(number, before)
+    assert not signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
 def test_a_short_input_starts_no_process_and_an_error_ends_them() -> None:
     running: list[BaseProcess] = []
 
