@@ -9,8 +9,11 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from dragoman.neural.dropout import drop
+
+MANY_KEYS = 64
 
 
 def attend(
@@ -20,21 +23,35 @@ def attend(
     allowed: Tensor | None = None,
     dropout: float = 0.0,
     training: bool = False,
-) -> tuple[Tensor, Tensor]:
+    weighed: bool = True,
+) -> tuple[Tensor, Tensor | None]:
     """softmax(Q K' / sqrt(d_k)) V (Vaswani et al. 2017, eq. 1); d_k is the width of one head's keys.
 
     allowed: bool, broadcastable to B x H x T x S, True where a query may look; None = everywhere.
-    A query that may look nowhere gets zeros. Returns the context B x H x T x D and the weights
-    B x H x T x S before dropout.
+    A query that may look nowhere gets zeros. Returns the context B x H x T x D and the weights B x H x T x S
+    before dropout, in float32 whatever the products are in. Where nobody wants the weights (weighed=False), torch's
+    fused attention may do the work, and they are None.
     """
+    dropout = dropout if training else 0.0
+    if not weighed and fused_is_faster(keys_BHSD, dropout):
+        context_BHTD = functional.scaled_dot_product_attention(query_BHTD, keys_BHSD, values_BHSD, allowed, dropout)
+        return context_BHTD, None
     scores_BHTS = (query_BHTD / math.sqrt(query_BHTD.shape[-1])) @ keys_BHSD.mT
     if allowed is None:
-        weights_BHTS = scores_BHTS.softmax(-1)
+        weights_BHTS = scores_BHTS.softmax(-1, dtype=torch.float32)
     else:
-        weights_BHTS = scores_BHTS.masked_fill(~allowed, -math.inf).softmax(-1)
+        weights_BHTS = scores_BHTS.masked_fill(~allowed, -math.inf).softmax(-1, dtype=torch.float32)
         if not allowed.any(-1).all():
             weights_BHTS = weights_BHTS.masked_fill(~allowed.any(-1, keepdim=True), 0.0)
-    return drop(weights_BHTS, dropout, training) @ values_BHSD, weights_BHTS
+    return drop(weights_BHTS, dropout, training).to(values_BHSD.dtype) @ values_BHSD, weights_BHTS
+
+
+def fused_is_faster(keys_BHSD: Tensor, dropout: float) -> bool:
+    """On CUDA; on a CPU over many keys, but neither with dropout nor in bfloat16 (docs/decisions/18)."""
+    if keys_BHSD.is_cuda:
+        return True
+    narrow = torch.is_autocast_enabled("cpu") or keys_BHSD.dtype != torch.float32
+    return not narrow and dropout == 0.0 and keys_BHSD.shape[-2] >= MANY_KEYS
 
 
 class MultiHeadAttention(nn.Module):
@@ -65,11 +82,17 @@ class MultiHeadAttention(nn.Module):
         return self.split(keys_BSD), self.split(values_BSD)
 
     def forward(
-        self, states_BTD: Tensor, keys_BHSD: Tensor, values_BHSD: Tensor, allowed: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """The attended values B x T x D and the weights B x H x T x S."""
+        self,
+        states_BTD: Tensor,
+        keys_BHSD: Tensor,
+        values_BHSD: Tensor,
+        allowed: Tensor | None,
+        weighed: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """The attended values B x T x D and, if they are wanted (weighed), the weights B x H x T x S."""
+        query_BHTD = self.split(self.query(states_BTD))
         context_BHTD, weights_BHTS = attend(
-            self.split(self.query(states_BTD)), keys_BHSD, values_BHSD, allowed, self.dropout, self.training
+            query_BHTD, keys_BHSD, values_BHSD, allowed, self.dropout, self.training, weighed
         )
         return self.output(context_BHTD.transpose(1, 2).flatten(2)), weights_BHTS
 

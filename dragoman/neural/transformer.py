@@ -122,17 +122,20 @@ class DecoderLayer(nn.Module):
         allowed_TT: Tensor | None,
         source: tuple[Tensor, Tensor],
         allowed_B11S: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
-        """All target positions at once. Returns the states and the cross-attention B x H x T x S."""
+    ) -> Tensor:
+        """All target positions at once."""
         asked_BTD = self.self_road.before(states_BTD)
         change_BTD, _ = self.self_attention(asked_BTD, *self.self_attention.remember(asked_BTD), allowed_TT)
-        return self.read_source(self.self_road.after(states_BTD, change_BTD), source, allowed_B11S)
+        states_BTD, _ = self.read_source(self.self_road.after(states_BTD, change_BTD), source, allowed_B11S)
+        return states_BTD
 
     def read_source(
-        self, states_BTD: Tensor, source: tuple[Tensor, Tensor], allowed_B11S: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """What follows the self-attention: the source, then the feed-forward."""
-        change_BTD, weights_BHTS = self.cross_attention(self.cross_road.before(states_BTD), *source, allowed_B11S)
+        self, states_BTD: Tensor, source: tuple[Tensor, Tensor], allowed_B11S: Tensor | None, weighed: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        """What follows the self-attention: the source, then the feed-forward. Returns the states and, if they are
+        wanted (weighed), the weights of the source B x H x T x S."""
+        asked_BTD = self.cross_road.before(states_BTD)
+        change_BTD, weights_BHTS = self.cross_attention(asked_BTD, *source, allowed_B11S, weighed)
         states_BTD = self.cross_road.after(states_BTD, change_BTD)
         return self.feed_road.after(states_BTD, self.feed_forward(self.feed_road.before(states_BTD))), weights_BHTS
 
@@ -187,7 +190,7 @@ class Transformer(Network):
         states_BTD = self.target_positions(self.target_embedding(inputs_BT))
         allowed_TT = causal(inputs_BT.shape[1], inputs_BT.device)
         for layer in self.decoder_layers:
-            states_BTD, _ = layer(states_BTD, allowed_TT, layer.cross_attention.remember(memory_BSD), allowed_B11S)
+            states_BTD = layer(states_BTD, allowed_TT, layer.cross_attention.remember(memory_BSD), allowed_B11S)
         normed_BTD: Tensor = self.decoder_norm(states_BTD)
         return normed_BTD
 
@@ -244,7 +247,7 @@ class TransformerScorer:
         own_BKK = torch.eye(beam, dtype=torch.bool, device=last_BK.device).expand(batch, -1, -1)
         path_BKX = torch.cat([state.path_BKX[:, :beam], own_BKK], 2)
         states_BKD = network.target_positions(network.target_embedding(last_BK)[:, :, None], now).squeeze(2)
-        weights_BHKS = states_BKD
+        weights_BHKS: Tensor | None = None  # the last layer's
         for layer, cache in zip(network.decoder_layers, state.layers, strict=True):
             keys_BHXD = cache.own_keys_BHXD[:, :, : filled + beam]
             values_BHXD = cache.own_values_BHXD[:, :, : filled + beam]
@@ -253,11 +256,11 @@ class TransformerScorer:
             change_BKD, _ = layer.self_attention(asked_BKD, keys_BHXD, values_BHXD, path_BKX[:, None])
             states_BKD = layer.self_road.after(states_BKD, change_BKD)
             source = cache.keys_BHSD, cache.values_BHSD
-            states_BKD, weights_BHKS = layer.read_source(states_BKD, source, state.allowed_B11S)
+            states_BKD, weights_BHKS = layer.read_source(states_BKD, source, state.allowed_B11S, weighed=True)
         logits_BKV = network.output(network.decoder_norm(states_BKD))
         return Step(
             log_probs_BKV=torch.log_softmax(logits_BKV, -1, out=logits_BKV),
-            attention_BKS=weights_BHKS.mean(1),
+            attention_BKS=cast(Tensor, weights_BHKS).mean(1),
             state=state._replace(path_BKX=path_BKX, length=now + 1),
         )
 

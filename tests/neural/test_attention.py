@@ -7,31 +7,63 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from dragoman.neural import attention
 from dragoman.neural.attention import MultiHeadAttention, attend, causal
 
 
-def test_attend_equals_torch_with_and_without_a_mask() -> None:
+@pytest.mark.parametrize("keys", [7, 80])
+@pytest.mark.parametrize("masked", [False, True])
+def test_written_out_and_fused_attention_are_equal(keys: int, masked: bool) -> None:
     torch.manual_seed(1)
-    query, keys, values = torch.randn(2, 3, 5, 8), torch.randn(2, 3, 7, 8), torch.randn(2, 3, 7, 8)
-    allowed = torch.rand(2, 1, 5, 7) > 0.4
-    allowed[..., 0] = True
-    for mask in (None, allowed):
-        context, weights = attend(query, keys, values, mask)
-        torch.testing.assert_close(
-            context, functional.scaled_dot_product_attention(query, keys, values, attn_mask=mask)
-        )
-        torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 5))
+    states = query, memory, values = tuple(
+        torch.randn(2, 3, length, 8, requires_grad=True) for length in (5, keys, keys)
+    )
+    allowed = torch.rand(2, 1, 5, keys) > 0.4
+    allowed[..., 0], allowed[0, :, 2] = True, False
+    mask = allowed if masked else None
+    context, weights = attend(query, memory, values, mask)
+    assert weights is not None
+    chosen, none = attend(query, memory, values, mask, weighed=False)
+    assert (none is None) == (keys >= attention.MANY_KEYS)
+    torch.testing.assert_close(weights.sum(-1), 1.0 - (~allowed).all(-1).float().expand(2, 3, 5) * masked)
+    for other in (chosen, functional.scaled_dot_product_attention(query, memory, values, mask)):
+        torch.testing.assert_close(context, other)
+        gradients = (torch.autograd.grad(one.square().sum(), states, retain_graph=True) for one in (context, other))
+        for ours, theirs in zip(*gradients, strict=True):
+            torch.testing.assert_close(ours, theirs)
 
 
-def test_a_query_that_may_look_nowhere_gets_zeros_and_finite_gradients() -> None:
+def test_the_choice_of_the_fused_attention() -> None:
+    keys = torch.zeros(1, 1, 80, 4)
+    assert attention.fused_is_faster(keys, 0.0)
+    assert not attention.fused_is_faster(keys, 0.1)
+    assert not attention.fused_is_faster(keys.bfloat16(), 0.0)
+    assert not attention.fused_is_faster(keys[:, :, :20], 0.0)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert not attention.fused_is_faster(keys, 0.0)
+
+
+def test_bfloat16_products_have_a_softmax_in_fp32() -> None:
+    torch.manual_seed(1)
+    query, keys, values = (torch.randn(2, 3, length, 8) for length in (5, 90, 90))
+    with torch.autocast("cpu", torch.bfloat16):
+        context, weights = attend(query, keys, values, weighed=False)
+    assert weights is not None
+    assert (context.dtype, weights.dtype) == (torch.bfloat16, torch.float32)
+    torch.testing.assert_close(context.float(), attend(query, keys, values)[0], rtol=0.05, atol=0.05)
+
+
+@pytest.mark.parametrize("keys", [3, 70])
+def test_a_query_that_may_look_nowhere_gets_zeros_and_finite_gradients(keys: int) -> None:
     query = torch.randn(1, 1, 2, 4, requires_grad=True)
-    allowed = torch.tensor([[True, True, True], [False, False, False]])
-    context, weights = attend(query, torch.randn(1, 1, 3, 4), torch.randn(1, 1, 3, 4), allowed)
-    assert context[0, 0, 1].abs().sum() == 0
-    assert weights[0, 0, 1].abs().sum() == 0
-    torch.autograd.backward(context.sum())
-    assert query.grad is not None
-    assert torch.isfinite(query.grad).all()
+    allowed = torch.tensor([[True], [False]]).expand(2, keys)
+    for weighed in (True, False):
+        context, _ = attend(query, torch.randn(1, 1, keys, 4), torch.randn(1, 1, keys, 4), allowed, weighed=weighed)
+        assert context[0, 0, 1].abs().sum() == 0
+        query.grad = None
+        torch.autograd.backward(context.sum())
+        assert query.grad is not None
+        assert torch.isfinite(query.grad).all()
 
 
 def test_causal_admits_the_position_itself() -> None:
@@ -51,7 +83,7 @@ def test_multi_head_attention_equals_torchs() -> None:
     states, memory = torch.randn(2, 4, 12), torch.randn(2, 6, 12)
     padded = torch.tensor([[False] * 6, [False] * 4 + [True] * 2])
     expected, weights = theirs(states, memory, memory, key_padding_mask=padded, average_attn_weights=False)
-    found, found_weights = ours(states, *ours.remember(memory), ~padded[:, None, None, :])
+    found, found_weights = ours(states, *ours.remember(memory), ~padded[:, None, None, :], weighed=True)
     torch.testing.assert_close(found, expected)
     torch.testing.assert_close(found_weights, weights)
 
