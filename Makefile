@@ -1,12 +1,13 @@
 # make demo   a real translator from nothing in under ten minutes; PAIR=en-fr, en-de or en-es for another pair
 # make test   every test, in two processes
 # make check  lint, format and types
-# make bench  speed and quality on generated data
+# make bench  the tables that can be measured; TABLES="speed memory" measures them
 # The environment .venv is made here when it is missing; PYTHON=python3.12 makes it with another interpreter.
 
 PYTHON ?= python3
 PAIR ?= zh-en
 BUDGET ?= 5m30s
+TABLES ?=
 RUN = .venv/bin/python
 INSTALL = $(RUN) -m pip install -qq --disable-pip-version-check --no-compile --constraint constraints.txt --editable
 
@@ -27,7 +28,7 @@ journeys: .venv/installed-dev
 	$(RUN) -m pytest tests/journeys.py
 
 bench: .venv/installed-dev
-	$(RUN) -m benchmarks.speed
+	$(RUN) -m benchmarks $(TABLES)
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Dragoman needs Python 3.11 or newer; make PYTHON=python3.12 chooses one")'

@@ -1,6 +1,6 @@
 """How fast does this machine start, train and translate?
 
-make bench, or python -m benchmarks.speed [SECONDS]: transformer-small on generated pairs, training for
+python -m benchmarks.speed [SECONDS]: transformer-small on generated pairs, training for
 SECONDS (60), then decoding. Figures compare builds on one machine, not machines.
 """
 

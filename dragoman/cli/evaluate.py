@@ -97,7 +97,7 @@ def evaluate(
     if system is not None:
         judged = loaded(system, with_, device, threads, source, target, precision, engine)
         source, target = judged.source_language or source, judged.target_language or target
-        load = partial(loaded, system, with_, device, 1, source, target, precision_of(judged), engine)
+        load = partial(loaded, system, with_, device, 1, source, target, precision_of(judged), engine, chosen=True)
         crew = workers_for(judged, load, workers, threads=threads, device=device)
     bitext = opened(test, source, target, on_bad_line, "test")
     place = _place(bitext, explain) if explain is not None else None

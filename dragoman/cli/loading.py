@@ -36,21 +36,23 @@ def loaded(
     target: str | None = None,
     precision: Precision = "fp32",
     engine: str | None = None,
+    chosen: bool = False,
 ) -> System:
     """A model folder, an ensemble of several, or a baseline by its name, computing at a precision.
 
-    UserError where there is none, and where a model translates between other languages than those given or needs
-    another engine.
+    chosen: the precision is that of a process beside this one (`precision_of`). UserError where there is none, and
+    where a model translates between other languages than those given or needs another engine.
     """
     use_threads(threads)
     from dragoman.system.baselines import resolve_system
     from dragoman.system.precision import in_precision
 
+    tell = None if chosen else say
     _check_engine(name, engine)
     system = resolve_system(name, source, target, device)
     _check_languages(name, system, source, target)
     if not others:
-        return in_precision(system, precision, say)
+        return in_precision(system, precision, tell)
     require(system.kind, system.abilities, Ability.ENSEMBLE, "--with")
     members: list[Any] = [resolve_system(other, source, target, device) for other in others]
     for other, member in zip(others, members, strict=True):
@@ -58,7 +60,7 @@ def loaded(
             raise UserError(f"an ensemble has one kind: {name} is a {system.kind}, {other} a {member.kind}")
     whole: Any = system
     together: System = whole.together(members)
-    return in_precision(together, precision, say)
+    return in_precision(together, precision, tell)
 
 
 def precision_of(system: System) -> Precision:

@@ -84,7 +84,7 @@ def translate(
     require_files(files or ())
     refuse_overwriting(files or (), [out])
     system = loaded(model, with_, device, threads, source, target, precision, engine)
-    load = partial(loaded, model, with_, device, 1, source, target, precision_of(system), engine)
+    load = partial(loaded, model, with_, device, 1, source, target, precision_of(system), engine, chosen=True)
     show = _json if as_json else _n_best if n_best is not None else _plain
     warnings = Warnings()
     index = 0

@@ -65,6 +65,15 @@ def test_what_is_taken_is_what_was_asked_for_or_a_line_says_why(model: Trained, 
 
 
 @kinds_that(Ability.PRECISION)
+@fewer_bits
+def test_what_another_process_chose_is_taken_without_a_trial(model: Trained, precision: Precision) -> None:
+    assert isinstance(model.translator, HasPrecision)
+    system = in_precision(model.translator, precision, None)
+    assert isinstance(system, HasPrecision)
+    assert system.precision == precision
+
+
+@kinds_that(Ability.PRECISION)
 def test_fp32_is_the_translator_as_it_was(model: Trained) -> None:
     told: list[str] = []
     assert in_precision(model.translator, "fp32", told.append) is model.translator

@@ -1,0 +1,70 @@
+"""Which tables can be measured, and which are?
+
+python -m benchmarks (or make bench): the list. python -m benchmarks TABLE... (make bench TABLES="..."): each in turn;
+steps that are done are not done again (build/bench). Corpora come from the folder BENCH_DATA, peers from PEERS_ROOT and
+PEERS_SCRIPTS; what is missing is skipped, and said.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import NamedTuple
+
+from benchmarks.corpora import MULTI30K, PYDOCS_EN_ZH, PYDOCS_ZH_EN, TATOEBA_EN_ZH, TATOEBA_ZH_EN
+from benchmarks.quality import place_of
+
+
+class Table(NamedTuple):
+    """A module of this folder and what it is asked."""
+
+    about: str
+    module: str
+    arguments: tuple[str, ...] = ()
+
+
+def tables() -> dict[str, Table]:
+    """By name. The figures of decoding are those of the model that quality on Multi30k made."""
+    multi30k = (str(place_of(MULTI30K, "transformer-auto", 30)),)
+    found = {"speed": Table("start, training and decoding on generated pairs, no corpus needed (2 minutes)", "speed")}
+    try:
+        train, test = MULTI30K.part("train"), MULTI30K.part(MULTI30K.test)
+    except FileNotFoundError as missing:
+        print(f"skipped: {missing}", file=sys.stderr)
+    else:
+        found |= {
+            "training": Table(
+                "target pieces a second, beside JoeyNMT and Eole (30 minutes)", "training", (*train, "3", "40")
+            ),
+            "decoding": Table("by beam, batch, threads and processes", "decoding", (*multi30k, test[0])),
+            "engine": Table("CTranslate2 through us and by hand", "engine", (*multi30k, "--test", *test)),
+            "precision": Table("fp32, bf16, int8", "precision", (*multi30k, *test)),
+        }
+    for corpus in (MULTI30K, TATOEBA_ZH_EN, TATOEBA_EN_ZH, PYDOCS_ZH_EN, PYDOCS_EN_ZH):
+        about = "transformer-auto and Eole, 30 minutes each"
+        found[f"quality-{corpus.name}"] = Table(about, "quality", (corpus.name,))
+    found["stopping"] = Table("transformer-auto until it stops by itself", "quality", (MULTI30K.name, "0"))
+    found["lowresource"] = Table("6,644 pairs: transformer-auto, -base, back-translation (100 minutes)", "lowresource")
+    found["memory"] = Table("the peak of a training on a million pairs", "memory")
+    return found
+
+
+def main(names: list[str]) -> int:
+    """Run the tables in turn; 1 where one of them failed."""
+    known = tables()
+    if not names:
+        for name, one in known.items():
+            print(f"{name:30} {one.about}")
+        return 0
+    for name in names:
+        if name not in known:
+            print(f"no table {name!r}: there are {', '.join(known)}", file=sys.stderr)
+            return 2
+    codes = [
+        subprocess.call([sys.executable, "-m", f"benchmarks.{known[n].module}", *known[n].arguments]) for n in names
+    ]
+    return int(any(codes))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
