@@ -33,6 +33,7 @@ FOR_THE_REST = 0.9  # share of a time budget that is training
 BATCH = 512
 MANY_UPDATES = 20_000
 LOOKS = 10
+DROPOUTS = ((5, 0.0), (12, 0.1), (30, 0.2), (float("inf"), 0.3))  # passes over the corpus below which it is enough
 
 
 class Size(NamedTuple):
@@ -50,6 +51,7 @@ class Size(NamedTuple):
             encoder_layers=self.layers,
             decoder_layers=self.layers,
             dropout=dropout,
+            attention_dropout=min(dropout, 0.1),
             inner_dropout=dropout,
         )
 
@@ -97,10 +99,13 @@ def choose(recipe: AutoTransformerRecipe, train: Bitext, work: Work) -> Transfor
     pairs = counted(len(train), "pair")
     tell(f"{tier.pieces:,} pieces", f"{pairs}; a piece that is seen seldom is learnt badly")
     speed_of = measured_speed(tier.pieces, lengths, recipe, device)
-    size, epochs = fitting_size(recipe, tier, len(train) * lengths.target, speed_of, tell)
-    dropout = 0.1 if epochs < 12 else 0.2 if epochs < 30 else 0.3
+    pieces_an_epoch = len(train) * lengths.target
+    size, epochs = fitting_size(recipe, tier, pieces_an_epoch, speed_of, tell)
+    if recipe.max_updates and not recipe.time_budget:
+        epochs = recipe.max_updates * BATCH / pieces_an_epoch
+    dropout = dropout_for(epochs)
     tell(f"dropout {dropout:g}, label smoothing {tier.label_smoothing:g}", f"about {epochs:.0f} passes over {pairs}")
-    tokens_per_batch, updates = BATCH, epochs * len(train) * lengths.target / BATCH
+    tokens_per_batch, updates = BATCH, epochs * pieces_an_epoch / BATCH
     while updates > MANY_UPDATES:
         tokens_per_batch, updates = 2 * tokens_per_batch, updates / 2
     tell(f"{tokens_per_batch:,} pieces a batch", f"about {updates:,.0f} updates: many small ones where time is short")
@@ -149,6 +154,12 @@ def fitting_size(
         f"{format_duration(recipe.time_budget)}",
     )
     return size, epochs
+
+
+def dropout_for(epochs: float) -> float:
+    """The more often a pair is seen, the more must be dropped lest it be learnt by heart; what is seen a few times
+    is learnt faster with nothing dropped."""
+    return next(dropout for below, dropout in DROPOUTS if epochs < below)
 
 
 def mean_lengths(train: Bitext) -> Lengths:

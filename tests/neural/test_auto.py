@@ -58,12 +58,18 @@ def test_every_choice_has_its_reason() -> None:
     assert [note.partition(":")[0] for note in told] == [
         "2,000 pieces",
         "192 wide, 3+3 layers",
-        "dropout 0.3, label smoothing 0.2",
+        "dropout 0.1, label smoothing 0.2",
         "512 pieces a batch",
     ]
     assert recipe.text.pieces == 2000
-    assert (recipe.model.width, recipe.model.dropout) == (192, 0.3)
+    assert (recipe.model.width, recipe.model.dropout) == (192, 0.1)
     assert recipe.training.max_updates == 20
+
+
+def test_few_passes_want_no_dropout() -> None:
+    assert [auto.dropout_for(epochs) for epochs in (0.5, 4.9, 5, 12, 29, 30, 400)] == [0, 0, 0.1, 0.2, 0.2, 0.3, 0.3]
+    options = auto.Size(128, 4, 2).options(0.0)
+    assert (options.dropout, options.attention_dropout, options.inner_dropout) == (0, 0, 0)
 
 
 def test_measuring_draws_nothing_from_the_seed() -> None:
