@@ -27,7 +27,6 @@ from dragoman.wording import counted
 
 SAMPLED = 5_000  # pairs whose lengths are looked at
 PIECES_A_WORD = 1.3
-ENOUGH_EPOCHS = 8  # that a network should see; one that is twice as fast but sees it more often learns no more
 MEASURED_SECONDS = 1.0
 FOR_THE_REST = 0.9  # share of a time budget that is training
 BATCH = 512
@@ -37,11 +36,13 @@ DROPOUTS = ((5, 0.0), (12, 0.1), (30, 0.2), (float("inf"), 0.3))  # passes over 
 
 
 class Size(NamedTuple):
-    """A network's shape; as many layers read as write."""
+    """A network's shape; as many layers read as write. passes: over the corpus that it takes to become better than the
+    size below it (deep ones begin late to look at the source)."""
 
     width: int
     heads: int
     layers: int
+    passes: float
 
     def options(self, dropout: float) -> TransformerOptions:
         return TransformerOptions(
@@ -59,7 +60,14 @@ class Size(NamedTuple):
         return f"{self.width} wide, {self.layers}+{self.layers} layers"
 
 
-LADDER = (Size(128, 4, 2), Size(192, 4, 3), Size(256, 4, 3), Size(384, 6, 4), Size(512, 8, 6))
+LADDER = (
+    Size(128, 4, 2, 0),
+    Size(192, 4, 2, 6),
+    Size(256, 4, 2, 8),
+    Size(256, 4, 3, 16),
+    Size(384, 6, 4, 20),
+    Size(512, 8, 6, 24),
+)
 
 
 class Tier(NamedTuple):
@@ -74,9 +82,9 @@ class Tier(NamedTuple):
 
 TIERS = (
     Tier(5_000, 2_000, 1, 100, 0.2),
-    Tier(50_000, 4_000, 2, 40, 0.1),
-    Tier(500_000, 8_000, 3, 20, 0.1),
-    Tier(float("inf"), 16_000, 4, 10, 0.1),
+    Tier(50_000, 4_000, 3, 40, 0.1),
+    Tier(500_000, 8_000, 4, 20, 0.1),
+    Tier(float("inf"), 16_000, 5, 10, 0.1),
 )
 
 
@@ -145,7 +153,7 @@ def fitting_size(
             )
             return size, tier.epochs
         epochs = FOR_THE_REST * recipe.time_budget * speed / pieces_an_epoch
-        if epochs >= ENOUGH_EPOCHS or place == 0:
+        if epochs >= size.passes:
             break
     why = "the largest that so many pairs feed" if place == tier.largest else "a larger one would see too little"
     tell(

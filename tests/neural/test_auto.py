@@ -57,7 +57,7 @@ def test_every_choice_has_its_reason() -> None:
     recipe = auto.choose(AUTO, TRAIN, work)
     assert [note.partition(":")[0] for note in told] == [
         "2,000 pieces",
-        "192 wide, 3+3 layers",
+        "192 wide, 2+2 layers",
         "dropout 0.1, label smoothing 0.2",
         "512 pieces a batch",
     ]
@@ -68,19 +68,19 @@ def test_every_choice_has_its_reason() -> None:
 
 def test_few_passes_want_no_dropout() -> None:
     assert [auto.dropout_for(epochs) for epochs in (0.5, 4.9, 5, 12, 29, 30, 400)] == [0, 0, 0.1, 0.2, 0.2, 0.3, 0.3]
-    options = auto.Size(128, 4, 2).options(0.0)
+    options = auto.Size(128, 4, 2, 0).options(0.0)
     assert (options.dropout, options.attention_dropout, options.inner_dropout) == (0, 0, 0)
 
 
 def test_measuring_draws_nothing_from_the_seed() -> None:
     before = torch.get_rng_state()
     speed = auto.measured_speed(500, auto.Lengths(9, 9), AUTO, torch.device("cpu"))
-    assert speed(auto.Size(16, 2, 1)) > speed(auto.Size(256, 4, 3)) > 0
+    assert speed(auto.Size(16, 2, 1, 0)) > speed(auto.Size(256, 4, 3, 0)) > 0
     assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_an_interrupted_training_goes_on_with_the_first_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "LADDER", (auto.Size(16, 2, 1),) * 5)
+    monkeypatch.setattr(auto, "LADDER", (auto.Size(16, 2, 1, 0),) * 5)
     notes: list[str] = []
 
     def hear(progress: Progress) -> None:
