@@ -90,15 +90,18 @@ def _choose(unit: Unit, wanted: str, origin: Origin, warn: Warn) -> int | None:
 def _units(path: str | Path, name: str, on_bad_line: OnBadLine, warn: Warn) -> Iterator[Unit]:
     reader = _UnitReader(name)
     parser = reader.parser
-    count = 0
+    count, begun, ended = 0, False, False
     try:
         for text in _text(path, name, on_bad_line):
+            begun = begun or bool(text)
             parser.Parse(text, False)
             count += len(reader.finished)
             yield from reader.take()
+        ended = True
         parser.Parse("", True)
     except expat.ExpatError as error:
-        broken = f"{name}:{error.lineno}: broken XML at column {error.offset + 1}: {expat.ErrorString(error.code)}"
+        why = expat.ErrorString(error.code) if not ended else "the file ends early" if begun else "the file is empty"
+        broken = f"{name}:{error.lineno}: broken XML at column {error.offset + 1}: {why}"
         if on_bad_line == "stop":
             _blame_bytes(path, name, error.lineno)
             raise UserError(broken) from error

@@ -29,10 +29,12 @@ def flags_of(source: str, target: str, capped: bool) -> tuple[Flag, ...]:
 
 
 def repeats(words: Sequence[str]) -> bool:
-    """Does some run of 1 to 4 words stand four times in a row?"""
-    for size in range(1, 5):
-        for start in range(len(words) - 4 * size + 1):
-            run = words[start : start + size]
-            if all(words[start + k * size : start + (k + 1) * size] == run for k in range(1, 4)):
+    """Does some run of words stand four times in a row, or three times where it is longer than four words?"""
+    for size in range(1, len(words) // 3 + 1):
+        enough = size * (3 if size <= 4 else 2)
+        alike = 0  # words up to here that are those of one run earlier
+        for earlier, word in zip(words, words[size:], strict=False):
+            alike = alike + 1 if word == earlier else 0
+            if alike == enough:
                 return True
     return False

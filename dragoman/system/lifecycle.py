@@ -324,8 +324,8 @@ def _learn(
         "seed": run.seed,
         "device": run.device,
         "threads": run.threads,
-        "seconds": round(time.monotonic() - work.began, 1),
-        "done": {name: _short(state[name]) for name in ("updates", "epochs", "seconds") if state.get(name)},
+        "seconds": round(max(time.monotonic() - work.began, state.get("seconds", 0.0)), 1),  # of all sittings
+        "done": {name: state[name] for name in ("updates", "epochs") if state.get(name)},
         **({"ended": state["done"] or "on request"} if "done" in state else {}),
         "dev_figures": {name: _short(value) for name, value in last_dev_figures(rows).items()},
         "python": platform.python_version(),

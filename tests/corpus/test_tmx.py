@@ -223,3 +223,18 @@ def test_memory_is_flat_and_lines_stay_exact(tmp_path: Path, monkeypatch: pytest
     tracemalloc.stop()
     assert last == 3 + (count - 1) * height > 65_536
     assert peak < 250_000 < len(lines) * count
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "1: broken XML at column 1: the file is empty"),
+        ("<tmx><body>\n<tu><tuv", "2: broken XML at column 5: the file ends early"),
+        ("<tmx><body>\n<tu></tuv>", "2: broken XML at column 7: mismatched tag"),
+    ],
+)
+def test_broken_xml_says_how(tmp_path: Path, content: str, why: str) -> None:
+    (tmp_path / "m.tmx").write_text(content, encoding="utf-8")
+    with pytest.raises(UserError) as error:
+        list(read_tmx(tmp_path / "m.tmx", "en", "de", name="m.tmx"))
+    assert str(error.value) == f"m.tmx:{why}"

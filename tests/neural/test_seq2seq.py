@@ -166,6 +166,9 @@ def test_flags() -> None:
     assert Flag.REPEATS in flags_of("x", "no no no no", False)
     assert not repeats(["one", "two", "one", "two", "one", "three"])
     assert repeats(["so", "it", "is", "so", "it", "is", "so", "it", "is", "so", "it", "is"])
+    assert repeats(["but", *"他们都在那里" * 3, "了"])
+    assert not repeats(["but", *"他们都在那里" * 2, *"他们"])
+    assert not repeats([])
 
 
 def test_outer_white_space_is_the_sources() -> None:
