@@ -52,7 +52,10 @@ def _usage_line(error: CycloptsError) -> str:
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         text = f"unexpected argument '{error.unused_tokens[0].replace(STANDARD_STREAM, '-')}'."
     elif isinstance(error, MissingArgumentError) and error.argument is not None:
-        text = f"{error.argument.name} is missing."
+        unknown = next(
+            (f"; unknown option '{token}'" for token in error.unused_tokens or () if token.startswith("--")), ""
+        )
+        text = f"{error.argument.name} is missing{unknown}."
     command = " ".join(["dragoman", *(error.command_chain or ())])
     return f"{text.rstrip()} ('{command} --help' shows what there is.)"
 

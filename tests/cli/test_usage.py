@@ -34,6 +34,7 @@ MISTAKES = [
     (["evaluate", "--hypotheses", "h", "--test", "a", "b", "--device", "cpu"], "--device would be dropped"),
     (["evaluate", "m", "--test", "a", "b", "--sample", "--beam", "3"], "--beam would be dropped"),
     (["translate", "m", "--sample", "--beam", "3"], "--beam would be dropped"),
+    (["corpus", "split", "a.tsv", "--source", "en", "--uot", "d"], "--out is missing; unknown option '--uot'"),
     (["recipes", "--set", "width=3"], "--set would be dropped"),
     (["translate", "m", "--threads", "-2"], "--threads"),
     (["score", "m", "--test", "a", "--threads", "100000"], "--threads"),
