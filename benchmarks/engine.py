@@ -29,10 +29,15 @@ QUANTIZATIONS = ("fp32", "int8")
 
 @dataclass(frozen=True)
 class Output:
-    """What a system made of the sources, and how many pieces that was, the end pieces among them."""
+    """What a system made of the sources, as text and as pieces without the end piece."""
 
     texts: Sequence[str]
-    tokens: int
+    pieces: Sequence[Sequence[int]]
+
+    @property
+    def tokens(self) -> int:
+        """Pieces, the end pieces among them."""
+        return sum(len(each) + 1 for each in self.pieces)
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ def by_us(translator: Any, sources: Sequence[str]) -> Output:
     """As `dragoman translate` does it, from text to text."""
     translations: list[Translation] = translator.translate(sources)
     best = [translation.hypotheses[0] for translation in translations]
-    return Output([one.text for one in best], sum(len(one.pieces) + 1 for one in best))
+    return Output([one.text for one in best], [one.pieces for one in best])
 
 
 def by_hand(library: Any, exported: Any, threads: int, batch_tokens: int) -> Callable[[Sequence[str]], Output]:
@@ -76,9 +81,8 @@ def by_hand(library: Any, exported: Any, threads: int, batch_tokens: int) -> Cal
             length_penalty=search.alpha,
             max_decoding_length=int(search.max_ratio * max(map(len, rows))) + 9,
         )
-        best = [result.hypotheses[0] for result in results]
-        texts = [pipeline.target.decode([ids[token] for token in tokens]).strip() for tokens in best]
-        return Output(texts, sum(len(tokens) + 1 for tokens in best))
+        best = [[ids[token] for token in result.hypotheses[0]] for result in results]
+        return Output([pipeline.target.decode(pieces).strip() for pieces in best], best)
 
     return run
 

@@ -1,14 +1,16 @@
 """How good is a translator after so many minutes here, beside a peer's after as many?
 
-python -m benchmarks.quality CORPUS [MINUTES [RECIPE]]: trains RECIPE (transformer-auto) with a budget of MINUTES (30)
-of wall clock and evaluates it; then trains Eole's bench configuration (256/1024, 4 heads, 3+3 layers, batches of 4,096,
-WARM=400 LR=0.45) on the same pairs, cut into the pieces of our model, stops it after the same minutes of wall clock,
-its start included, and scores the better of its two usual ways to normalise length. One run each, two threads, one
-after the other. CORPUS is one of benchmarks/corpora.py; MINUTES 0 trains ours until it stops by itself, and no peer.
+python -m benchmarks.quality CORPUS [MINUTES [RECIPE]] [--alone]: trains RECIPE (transformer-auto) with a budget of
+MINUTES (30) of wall clock and evaluates it; then trains Eole's bench configuration (256/1024, 4 heads, 3+3 layers,
+batches of 4,096, WARM=400 LR=0.45) on the same pairs, cut into the pieces of our model, stops it after the same minutes
+of wall clock, its start included, and scores the better of its two usual ways to normalise length. One run each, two
+threads, one after the other. CORPUS is one of benchmarks/corpora.py; MINUTES 0 trains ours until it stops by itself;
+then, and with --alone, no peer is trained.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import signal
@@ -196,8 +198,8 @@ def translated_by_eole(corpus: Corpus, place: Path, updates: int, penalty: str, 
     return [target.decode([index_of[piece] for piece in line.split() if piece in index_of]).strip() for line in lines]
 
 
-def main(name: str, minutes: float = 30.0, recipe: str = "transformer-auto") -> None:
-    """Print a row a system."""
+def main(name: str, minutes: float = 30.0, recipe: str = "transformer-auto", alone: bool = False) -> None:
+    """Print a row a system; alone: only ours."""
     corpus = CORPORA[name]
     own = step(f"quality-{name}-{recipe}-{minutes:g}m", partial(ours, corpus, recipe, minutes))
     rows: list[tuple[object, ...]] = []
@@ -206,7 +208,7 @@ def main(name: str, minutes: float = 30.0, recipe: str = "transformer-auto") -> 
         rows.append((f"Dragoman, {recipe}", f"{own['seconds'] / 60:.1f}", f"{bleu['value']:.2f}", bleu["signature"]))
     else:
         rows.append((f"Dragoman, {recipe}", "", "skipped", own["skipped"]))
-    if minutes and "evaluation" in own:
+    if minutes and not alone and "evaluation" in own:
         model = place_of(corpus, recipe, minutes)
         theirs = step(f"quality-{name}-eole-{minutes:g}m", partial(eole, corpus, model, minutes))
         if "bleu" in theirs:
@@ -219,4 +221,10 @@ def main(name: str, minutes: float = 30.0, recipe: str = "transformer-auto") -> 
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float((sys.argv[2:3] or ["30"])[0]), (sys.argv[3:4] or ["transformer-auto"])[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__.partition("\n")[0])
+    parser.add_argument("corpus", choices=CORPORA)
+    parser.add_argument("minutes", type=float, nargs="?", default=30.0)
+    parser.add_argument("recipe", nargs="?", default="transformer-auto")
+    parser.add_argument("--alone", action="store_true", help="no peer")
+    asked = parser.parse_args()
+    main(asked.corpus, asked.minutes, asked.recipe, asked.alone)
