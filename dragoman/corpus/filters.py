@@ -67,8 +67,8 @@ class Chunk:
 class Filter(Protocol):
     """`name` is the reason that is counted. A score a pair; a verdict is True for the pairs to keep."""
 
-    name: ClassVar[str]
-
+    @property
+    def name(self) -> str: ...
     def score(self, chunk: Chunk) -> Scores: ...
     def accept(self, scores_N: Scores) -> Verdicts: ...
 

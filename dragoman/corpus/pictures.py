@@ -75,11 +75,13 @@ def draw_lengths(axes: Axes, inspection: Inspection) -> None:
 
 def draw_both(axes: Axes, inspection: Inspection) -> None:
     """Pairs by the lengths of both sides; the darker the more."""
+    from matplotlib.ticker import MaxNLocator
+
     longest = min(DRAWN, usual_length(inspection.source.lengths_L, inspection.target.lengths_L))
     shown = inspection.both_LL[: longest + 1, : longest + 1].T
     axes.imshow(np.log1p(shown), origin="lower", cmap="Blues", aspect="auto", interpolation="nearest")
     for axis in (axes.xaxis, axes.yaxis):
-        axis.get_major_locator().set_params(integer=True)
+        axis.set_major_locator(MaxNLocator(integer=True))
     axes.set(title="Pairs by both lengths", xlabel=inspection.source.language, ylabel=inspection.target.language)
     _finish(axes)
 

@@ -92,7 +92,7 @@ def test_links(source: str, target: str, wanted: float) -> None:
 
 def test_the_first_filter_that_rejects_is_the_reason() -> None:
     pairs = chunk(("fine", "gut"), ("a b c d", "a"), ("a\0", "b b b b b b"))
-    asked = [filters.OddSigns(0), filters.TooLong(3)]
+    asked: list[Filter] = [filters.OddSigns(0), filters.TooLong(3)]
     assert first_reasons(pairs, asked) == [("", None), ("too long", 4.0), ("odd signs", 1.0)]
 
 
