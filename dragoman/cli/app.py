@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from cyclopts import App, Parameter
 
-from dragoman.cli.corpus import convert, split
+from dragoman.cli.cleaning import clean, inspect
+from dragoman.cli.corpus import convert, dedupe, merge, sample, shuffle, split
 from dragoman.cli.errors import exit_code_of, terminating
 from dragoman.cli.evaluate import evaluate
 from dragoman.cli.export import export
@@ -50,9 +51,12 @@ def application() -> App:
     verbs: tuple[Callable[..., None], ...] = (train, translate, evaluate, score, export, info, recipes)
     for place, verb in enumerate(verbs):
         app.command(verb, sort_key=place)
-    data = App(name="corpus", help="Convert and split sentence pairs.", help_epilogue="", sort_key=99)
-    data.command(convert)
-    data.command(split)
+    data = App(
+        name="corpus", help="Look at sentence pairs, clean, convert and split them.", help_epilogue="", sort_key=99
+    )
+    works: tuple[Callable[..., None], ...] = (inspect, clean, convert, merge, dedupe, sample, shuffle, split)
+    for place, work in enumerate(works):
+        data.command(work, sort_key=place)
     app.command(data)
     return app
 

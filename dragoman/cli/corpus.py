@@ -1,12 +1,18 @@
-"""How do sentence pairs go from one format to another, and into parts that do not leak?"""
+"""How do sentence pairs get into another format, another order, fewer, or parts that do not leak?"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Annotated, Literal
 
-from dragoman.cli.options import Files, Folder, OnBadLine, Source, Target
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from dragoman.cli.options import Files, Folder, OnBadLine, Seed, Source, Target
 from dragoman.cli.reading import opened
 from dragoman.cli.screen import say
+from dragoman.contracts import Bitext, SentencePair
 
 
 def convert(
@@ -27,12 +33,127 @@ def convert(
     out:
         One .tmx or .tsv, or two plain text files (source, target), each also as .gz; - is TSV on standard output.
     """
+    _write(files, out, source, target, on_bad_line, lambda bitext: bitext)
+
+
+def merge(
+    files: Files,
+    /,
+    *,
+    out: Files,
+    source: Source = None,
+    target: Target = None,
+    on_bad_line: OnBadLine = "stop",
+) -> None:
+    """Write the sentence pairs of several files one after another; FILE*3 comes three times.
+
+    Parameters
+    ----------
+    files:
+        Files in any format that train reads, also of several formats.
+    out:
+        As of `dragoman corpus convert`.
+    """
+    _write(files, out, source, target, on_bad_line, lambda bitext: bitext)
+
+
+def dedupe(
+    files: Files,
+    /,
+    *,
+    out: Files,
+    by: Literal["pairs", "sources", "targets", "sides"] = "pairs",
+    source: Source = None,
+    target: Target = None,
+    on_bad_line: OnBadLine = "stop",
+) -> None:
+    """Keep the first of repeated sentence pairs; case, punctuation and spaces do not make a difference.
+
+    Parameters
+    ----------
+    files:
+        Sentence pairs, in any format that train reads.
+    out:
+        As of `dragoman corpus convert`.
+    by:
+        What may not come twice: a pair of both sides, a source, a target, or either of them.
+    """
+    from dragoman.corpus.duplicates import Seen
+    from dragoman.corpus.ordering import different
+
+    _write(files, out, source, target, on_bad_line, lambda bitext: different(bitext, Seen(by)))
+
+
+def sample(
+    files: Files,
+    /,
+    *,
+    out: Files,
+    count: Annotated[int, Parameter(validator=Number(gte=1))],
+    seed: Seed = None,
+    source: Source = None,
+    target: Target = None,
+    on_bad_line: OnBadLine = "stop",
+) -> None:
+    """Draw so many sentence pairs, each with the same chance; they stay in their order.
+
+    Parameters
+    ----------
+    files:
+        Sentence pairs, in any format that train reads.
+    out:
+        As of `dragoman corpus convert`.
+    count:
+        How many.
+    seed:
+        Another seed, another sample.
+    """
+    from dragoman.corpus.ordering import sampled
+
+    _write(files, out, source, target, on_bad_line, lambda bitext: sampled(bitext, count, seed or 0))
+
+
+def shuffle(
+    files: Files,
+    /,
+    *,
+    out: Files,
+    seed: Seed = None,
+    source: Source = None,
+    target: Target = None,
+    on_bad_line: OnBadLine = "stop",
+) -> None:
+    """Write sentence pairs in random order, both sides together; memory stays small however many there are.
+
+    Parameters
+    ----------
+    files:
+        Sentence pairs, in any format that train reads.
+    out:
+        As of `dragoman corpus convert`.
+    seed:
+        Another seed, another order.
+    """
+    from dragoman.corpus.ordering import shuffled
+
+    _write(files, out, source, target, on_bad_line, lambda bitext: shuffled(bitext, seed or 0))
+
+
+def _write(
+    files: list[str],
+    out: list[str],
+    source: str | None,
+    target: str | None,
+    on_bad_line: OnBadLine,
+    of: Callable[[Bitext], Iterable[SentencePair]],
+) -> None:
+    """What `of` makes of the pairs of the files."""
     from dragoman.corpus.streams import refuse_overwriting
     from dragoman.corpus.writers import write_bitext
 
     refuse_overwriting(files, out)
     bitext = opened(files, source, target, on_bad_line, "read")
-    say(write_bitext(bitext, out, bitext.source_language, bitext.target_language).summary())
+    say(write_bitext(of(bitext), out, bitext.source_language, bitext.target_language).summary())
 
 
 def split(

@@ -56,6 +56,7 @@ SIMPLIFIED = regex.compile(
     "[们这个来时对会为说国过学么还没见长开关东车马门问间无点电话语请谢让应该钱买卖写读书听觉认识记计动进从与将现发经业务当实区点体"
     "处产种机义议题员总变条轻难离欢类头显验愿项顺须预领频顾飞饭饮馆鱼鸟丽黄龙亲观视览计订讯训设许评试词询详误调谈论证护丰负财货责费资质输达运远选迟边错钟铁长阳际险虽双杂静响页]"
 )
+_CHINESE = ("wuu", "yue")  # which a guess by signs does not tell from zh
 _OTHER_CHARACTERS = {"zh-Hans": TRADITIONAL, "zh-Hant": SIMPLIFIED}
 
 
@@ -105,7 +106,8 @@ class Side:
         """The language of each sampled text."""
         from py3langid import classify  # loads its model
 
-        self.guessed = Counter(classify(text)[0] for text in self.sample)
+        guesses = (classify(text)[0] for text in self.sample)
+        self.guessed = Counter("zh" if guess in _CHINESE else guess for guess in guesses)
 
     def figures(self) -> dict[str, Any]:
         """For a reader and for a program; shares from 0 to 1, the commonest first."""

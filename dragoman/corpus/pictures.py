@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dragoman.corpus.cleaning import CleaningReport
 from dragoman.corpus.inspection import DRAWN, Counts, Inspection
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 BLUE, ORANGE, GREY = "#2b6cb0", "#dd6b20", "#718096"
 BARS = " ▁▂▃▄▅▆▇█"
@@ -53,7 +55,20 @@ def draw(inspection: Inspection, path: Path) -> None:
     one, other, third = figure.subplots(1, 3)
     draw_lengths(one, inspection)
     draw_both(other, inspection)
-    draw_reasons(third, inspection.cleaning.rejected, inspection.cleaning.total)
+    draw_reasons(third, inspection.cleaning.rejected, inspection.cleaning.total, "Would be left out")
+    _save(figure, path)
+
+
+def draw_cleaning(report: CleaningReport, path: Path) -> None:
+    """Write the picture of what was left out."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.6), dpi=130, layout="constrained")
+    draw_reasons(figure.subplots(), report.rejected, report.total, "Left out")
+    _save(figure, path)
+
+
+def _save(figure: Figure, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.part")
     figure.savefig(aside, format="png")
@@ -86,13 +101,13 @@ def draw_both(axes: Axes, inspection: Inspection) -> None:
     _finish(axes)
 
 
-def draw_reasons(axes: Axes, rejected: Mapping[str, int], total: int) -> None:
-    """How many records cleaning would leave out, and why."""
+def draw_reasons(axes: Axes, rejected: Mapping[str, int], total: int, title: str) -> None:
+    """How many records are left out, and why."""
     most = sorted(rejected.items(), key=lambda item: item[1])[-MOST_REASONS:]
     axes.barh([reason for reason, _ in most], [count for _, count in most], color=BLUE)
     for place, (_, count) in enumerate(most):
         axes.annotate(f" {count:,}", (count, place), va="center", fontsize=9, color=GREY)
-    axes.set(title=f"Would be left out, of {total:,}", xlabel="records")
+    axes.set(title=f"{title}, of {total:,}", xlabel="records")
     axes.margins(x=0.15)
     axes.set_ylim(-0.6, max(len(most), 6) - 0.4)
     if not most:

@@ -80,7 +80,7 @@ def table(report: CleaningReport) -> list[str]:
 
 def as_markdown(report: CleaningReport, facts: Mapping[str, Any]) -> str:
     """A page for people: the counts, and for each reason some of the pairs that were left out."""
-    lines = ["# Cleaning", "", *(f"- {name.replace('_', ' ')}: {value}" for name, value in facts.items()), ""]
+    lines = ["# Cleaning", "", *(f"- {name}: {_told(value)}" for name, value in facts.items()), ""]
     lines += [f"{report.summary()}.", "", "| | pairs | share |", "|---|---:|---:|"]
     total = max(report.total, 1)
     for name, count in {"kept": report.kept, **in_order(report.rejected)}.items():
@@ -96,6 +96,10 @@ def as_markdown(report: CleaningReport, facts: Mapping[str, Any]) -> str:
             cells = (scored(one), str(one.record.origin), one.record.source, one.record.target)
             lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
     return "\n".join(lines) + "\n"
+
+
+def _told(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _shown(text: str) -> str:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
@@ -92,6 +93,26 @@ def read_chunks(path: str | Path, name: str = "") -> Iterator[bytes]:
         raise UserError(f"{name}: {why_not(error)}") from error
 
 
+@dataclass
+class Meter:
+    """How many bytes were read, as they lie on the disk."""
+
+    read: int = 0
+
+
+_METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+@contextlib.contextmanager
+def metered() -> Iterator[Meter]:
+    """Count what is read from files and streams inside the block, whoever reads it."""
+    token = _METER.set(Meter())
+    try:
+        yield cast(Meter, _METER.get())
+    finally:
+        _METER.reset(token)
+
+
 class _Readable(Protocol):
     def read1(self, size: int = -1, /) -> bytes: ...
 
@@ -103,7 +124,10 @@ def _opened(path: str | Path) -> contextlib.AbstractContextManager[_Readable]:
 
 
 def _raw_chunks(head: bytes, stream: _Readable) -> Iterator[bytes]:
+    meter = _METER.get()
     while head:
+        if meter is not None:
+            meter.read += len(head)
         yield head
         head = stream.read1(CHUNK)
 

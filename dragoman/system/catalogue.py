@@ -53,6 +53,14 @@ PRESETS: dict[str, Preset] = {
 }
 
 
+# What has choices as a recipe has, and trains nothing.
+TOOLS: dict[str, Preset] = {
+    "cleaning": Preset(
+        "dragoman.corpus.cleaning:CLEANING", "what `dragoman corpus clean` leaves out, and from where on"
+    ),
+}
+
+
 def load_object(name: str) -> Any:
     """The object that "module:name" stands for."""
     module, _, attribute = name.partition(":")
