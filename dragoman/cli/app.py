@@ -9,6 +9,7 @@ from cyclopts import App, Parameter
 
 from dragoman.cli.cleaning import clean, inspect
 from dragoman.cli.corpus import convert, dedupe, merge, sample, shuffle, split
+from dragoman.cli.doctor import doctor
 from dragoman.cli.errors import exit_code_of, terminating
 from dragoman.cli.evaluate import evaluate
 from dragoman.cli.export import export
@@ -48,7 +49,7 @@ def application() -> App:
         default_parameter=Parameter(negative=(), show_default=_shown_default),
         suppress_keyboard_interrupt=False,
     )
-    verbs: tuple[Callable[..., None], ...] = (train, translate, evaluate, score, export, info, recipes)
+    verbs: tuple[Callable[..., None], ...] = (train, translate, evaluate, score, export, doctor, info, recipes)
     for place, verb in enumerate(verbs):
         app.command(verb, sort_key=place)
     data = App(

@@ -16,6 +16,7 @@ from typing import Any, Self
 from dragoman.abilities import refuse_unable
 from dragoman.contracts import (
     Ability,
+    Coverage,
     Hypothesis,
     Request,
     Score,
@@ -30,6 +31,7 @@ from dragoman.neural.segments import (
     Settled,
     StoredSearch,
     batches,
+    coverage_of,
     scored,
     settle,
     translated,
@@ -86,6 +88,10 @@ class ExportedTranslator:
         refuse_unable(self.kind, self.abilities, asked, options)
         settled = self.settle(options)
         return translated(self.pipeline, asked, settled, lambda segments: self.outputs(segments, settled))
+
+    def coverage(self, texts: Sequence[str]) -> Coverage:
+        """What of these texts it has no pieces for, and which are longer than what it was trained on."""
+        return coverage_of(self.pipeline, texts)
 
     def settle(self, options: SearchOptions) -> Settled:
         """Stored values for what was left open; UserError for what CTranslate2 cannot do."""
