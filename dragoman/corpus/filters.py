@@ -116,13 +116,13 @@ class TooShort(AtLeast):
 
 @dataclass(frozen=True)
 class LengthRatio(AtMost):
-    """(longer + slack) / (shorter + slack), in units: of a few words the ratio says little."""
+    """(longer + slack) / (shorter + slack), in words, about: of a few words the ratio says little."""
 
     slack: float = 0.0
     name: ClassVar[str] = "length ratio"
 
     def score(self, chunk: Chunk) -> Scores:
-        one_N, other_N = (np.maximum(side.units_N + self.slack, 1e-9) for side in chunk.sides)
+        one_N, other_N = (np.maximum(side.words_N + self.slack, 1e-9) for side in chunk.sides)
         ratios_N: Scores = np.maximum(one_N, other_N) / np.minimum(one_N, other_N)
         return ratios_N
 

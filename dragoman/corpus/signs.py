@@ -56,8 +56,18 @@ SCRIPTS = (
 )
 """Of letters and the marks on them, by their Unicode names; letters of any other script are OTHER."""
 
-UNSPACED = ("Han", "Hiragana", "Katakana", "Bopomofo", "Thai", "Lao", "Khmer", "Myanmar", "Tibetan")
-"""Written without a space between words: each letter is a unit of length."""
+UNSPACED = {
+    "Han": 1.5,
+    "Hiragana": 2.0,
+    "Katakana": 3.5,
+    "Bopomofo": 3.0,
+    "Thai": 4.5,
+    "Lao": 4.5,
+    "Khmer": 5.0,
+    "Myanmar": 5.0,
+    "Tibetan": 4.0,
+}
+"""Written without a space between words: each letter is a unit of length. Letters and marks of a word, about."""
 
 SPACE, DIGIT, PUNCTUATION, ODD, OTHER = range(5)
 FIRST_SCRIPT = 5
@@ -205,15 +215,22 @@ class Signs:
         return counts_N
 
     @cached_property
+    def stretches_M(self) -> NDArray[np.bool_]:
+        """Where a stretch begins that has neither white space nor UNSPACED letters in it."""
+        outside_M = (self.classes_M == SPACE) | self.unspaced_M
+        behind_M = np.ones(len(outside_M), dtype=bool)
+        behind_M[1:] = outside_M[:-1]
+        behind_M[(np.cumsum(self.lengths_N) - self.lengths_N)[self.lengths_N > 0]] = True
+        stretches_M: NDArray[np.bool_] = behind_M & ~outside_M
+        return stretches_M
+
+    @cached_property
     def starts_M(self) -> NDArray[np.bool_]:
-        """Where a word begins: what stands between white space, and letters or digits behind an UNSPACED letter."""
-        space_M, unspaced_M = self.classes_M == SPACE, self.unspaced_M
+        """Where a word begins: a stretch, but for punctuation right behind an UNSPACED letter of its text."""
         readable_M = (self.classes_M == DIGIT) | (self.classes_M >= FIRST_SCRIPT)
-        behind_M = np.ones(len(space_M), dtype=bool)
-        behind_M[1:] = space_M[:-1] | (unspaced_M[:-1] & readable_M[1:])
-        filled_N = self.lengths_N > 0
-        behind_M[(np.cumsum(self.lengths_N) - self.lengths_N)[filled_N]] = True
-        starts_M: NDArray[np.bool_] = behind_M & ~space_M & ~unspaced_M
+        glued_M = np.zeros(len(readable_M), dtype=bool)
+        glued_M[1:] = self.unspaced_M[:-1] & (self.rows_M[1:] == self.rows_M[:-1]) & ~readable_M[1:]
+        starts_M: NDArray[np.bool_] = self.stretches_M & ~glued_M
         return starts_M
 
     @cached_property
@@ -231,13 +248,20 @@ class Signs:
         return np.bincount(self.rows_M[units_M], minlength=len(self.texts))
 
     @cached_property
+    def words_N(self) -> NDArray[np.float64]:
+        """Length in words, which letters of UNSPACED scripts are parts of."""
+        words_N = np.bincount(self.rows_M[self.starts_M], minlength=len(self.texts)).astype(np.float64)
+        for script, letters in UNSPACED.items():
+            words_N += self.counts_NC[:, class_of(script)] / letters
+        return words_N
+
+    @cached_property
     def longest_word_N(self) -> NDArray[np.int64]:
-        """Characters of the longest word in a script with spaces."""
-        words_M = np.cumsum(self.starts_M)
+        """Characters of the longest stretch."""
         inside_M = (self.classes_M != SPACE) & ~self.unspaced_M
-        lengths_W = np.bincount(words_M[inside_M], minlength=int(words_M[-1]) + 1 if len(words_M) else 1)[1:]
+        numbers_M = np.cumsum(self.stretches_M)[inside_M] - 1
         longest_N = np.zeros(len(self.texts), dtype=np.int64)
-        np.maximum.at(longest_N, self.rows_M[self.starts_M], lengths_W)
+        np.maximum.at(longest_N, self.rows_M[self.stretches_M], np.bincount(numbers_M))
         return longest_N
 
 

@@ -29,6 +29,8 @@ def score(one: Filter, source: str, target: str, *languages: str) -> float:
         (filters.TooShort(1), "a b", "a", ("en", "de"), 1),
         (filters.LengthRatio(3), "a b c", "a", ("en", "de"), 3),
         (filters.LengthRatio(3, 3), "a b c", "a", ("en", "de"), 1.5),
+        (filters.LengthRatio(3), "我们是老师", "we are all teachers", ("zh", "en"), 4 / (5 / 1.5)),
+        (filters.LengthRatio(3), "ใช้ numpy", "use numpy", ("th", "en"), 2 / (1 + 3 / 4.5)),
         (filters.LongWord(5), "short", "a longer-word", ("en", "de"), 11),
         (filters.LongWord(5), "see https://example.org/a/very/long/path here", "a", ("en", "de"), 4),
         (filters.WrongScript(0.5), "hello there", "привет всем", ("en", "de"), 0),
