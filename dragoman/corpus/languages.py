@@ -12,26 +12,26 @@ from dragoman.contracts import UserError
 _SIMPLIFIED, _TRADITIONAL = "Hans", "Hant"
 _CHINESE_REGIONS = {"CN": _SIMPLIFIED, "SG": _SIMPLIFIED, "TW": _TRADITIONAL, "HK": _TRADITIONAL, "MO": _TRADITIONAL}
 # ISO 639: codes of three letters (and old ones) of languages that have a code of two.
-_OTHER_CODES = dict(
-    row.split()
-    for row in (
-        "aar aa,abk ab,afr af,aka ak,alb sq,amh am,ara ar,arb ar,arg an,arm hy,asm as,ava av,ave ae,aym ay,aze az,azj az,"
-        "bak ba,bam bm,baq eu,bel be,ben bn,bih bh,bis bi,bod bo,bos bs,bre br,bul bg,bur my,cat ca,ces cs,cha ch,che ce,"
-        "chi zh,chu cu,chv cv,cmn zh,cor kw,cos co,cre cr,cym cy,cze cs,dan da,deu de,div dv,dut nl,dzo dz,ekk et,ell el,"
-        "eng en,epo eo,est et,eus eu,ewe ee,fao fo,fas fa,fij fj,fin fi,fra fr,fre fr,fry fy,ful ff,geo ka,ger de,gla gd,"
-        "gle ga,glg gl,glv gv,gre el,grn gn,gug gn,guj gu,hat ht,hau ha,heb he,her hz,hin hi,hmo ho,hrv hr,hun hu,hye hy,"
-        "ibo ig,ice is,ido io,iii ii,iku iu,ile ie,ina ia,ind id,ipk ik,isl is,ita it,jav jv,jpn ja,kal kl,kan kn,kas ks,"
-        "kat ka,kau kr,kaz kk,khk mn,khm km,kik ki,kin rw,kir ky,kom kv,kon kg,kor ko,kua kj,kur ku,kmr ku,lao lo,lat la,"
-        "lav lv,lvs lv,lim li,lin ln,lit lt,ltz lb,lub lu,lug lg,mac mk,mah mh,mal ml,mao mi,mar mr,may ms,mkd mk,mlg mg,"
-        "plt mg,mlt mt,mon mn,mri mi,msa ms,zsm ms,mya my,nau na,nav nv,nbl nr,nde nd,ndo ng,nep ne,npi ne,nld nl,nno nn,"
-        "nob nb,nor no,nya ny,oci oc,oji oj,ori or,ory or,orm om,gaz om,oss os,pan pa,per fa,pes fa,pli pi,pol pl,por pt,"
-        "pus ps,pbt ps,que qu,quy qu,roh rm,ron ro,rum ro,run rn,rus ru,sag sg,san sa,sin si,slk sk,slo sk,slv sl,sme se,"
-        "smo sm,sna sn,snd sd,som so,sot st,spa es,sqi sq,als sq,srd sc,srp sr,ssw ss,sun su,swa sw,swh sw,swe sv,tah ty,"
-        "tam ta,tat tt,tel te,tgk tg,tgl tl,tha th,tib bo,tir ti,ton to,tsn tn,tso ts,tuk tk,tur tr,twi tw,uig ug,ukr uk,"
-        "urd ur,uzb uz,uzn uz,ven ve,vie vi,vol vo,wel cy,wln wa,wol wo,xho xh,yid yi,ydd yi,yor yo,zha za,zho zh,zul zu,"
-        "iw he,in id,ji yi"
-    ).split(",")
-)
+_CODES = """
+aar aa, abk ab, afr af, aka ak, alb sq, amh am, ara ar, arb ar, arg an, arm hy, asm as, ava av, ave ae, aym ay,
+aze az, azj az, bak ba, bam bm, baq eu, bel be, ben bn, bih bh, bis bi, bod bo, bos bs, bre br, bul bg, bur my,
+cat ca, ces cs, cha ch, che ce, chi zh, chu cu, chv cv, cmn zh, cor kw, cos co, cre cr, cym cy, cze cs, dan da,
+deu de, div dv, dut nl, dzo dz, ekk et, ell el, eng en, epo eo, est et, eus eu, ewe ee, fao fo, fas fa, fij fj,
+fin fi, fra fr, fre fr, fry fy, ful ff, geo ka, ger de, gla gd, gle ga, glg gl, glv gv, gre el, grn gn, gug gn,
+guj gu, hat ht, hau ha, heb he, her hz, hin hi, hmo ho, hrv hr, hun hu, hye hy, ibo ig, ice is, ido io, iii ii,
+iku iu, ile ie, ina ia, ind id, ipk ik, isl is, ita it, jav jv, jpn ja, kal kl, kan kn, kas ks, kat ka, kau kr,
+kaz kk, khk mn, khm km, kik ki, kin rw, kir ky, kom kv, kon kg, kor ko, kua kj, kur ku, kmr ku, lao lo, lat la,
+lav lv, lvs lv, lim li, lin ln, lit lt, ltz lb, lub lu, lug lg, mac mk, mah mh, mal ml, mao mi, mar mr, may ms,
+mkd mk, mlg mg, plt mg, mlt mt, mon mn, mri mi, msa ms, zsm ms, mya my, nau na, nav nv, nbl nr, nde nd, ndo ng,
+nep ne, npi ne, nld nl, nno nn, nob nb, nor no, nya ny, oci oc, oji oj, ori or, ory or, orm om, gaz om, oss os,
+pan pa, per fa, pes fa, pli pi, pol pl, por pt, pus ps, pbt ps, que qu, quy qu, roh rm, ron ro, rum ro, run rn,
+rus ru, sag sg, san sa, sin si, slk sk, slo sk, slv sl, sme se, smo sm, sna sn, snd sd, som so, sot st, spa es,
+sqi sq, als sq, srd sc, srp sr, ssw ss, sun su, swa sw, swh sw, swe sv, tah ty, tam ta, tat tt, tel te, tgk tg,
+tgl tl, tha th, tib bo, tir ti, ton to, tsn tn, tso ts, tuk tk, tur tr, twi tw, uig ug, ukr uk, urd ur, uzb uz,
+uzn uz, ven ve, vie vi, vol vo, wel cy, wln wa, wol wo, xho xh, yid yi, ydd yi, yor yo, zha za, zho zh, zul zu, iw he,
+in id, ji yi
+"""
+_OTHER_CODES = dict(row.split() for row in _CODES.split(","))
 _SCRIPT_NAMES = {"latin": "Latn", "cyrillic": "Cyrl", "chs": _SIMPLIFIED, "cht": _TRADITIONAL}
 _WELL_FORMED = re.compile(r"[A-Za-z]{2,8}([-_@][A-Za-z0-9]{1,8})*(\.[A-Za-z0-9-]+)?")
 _SUFFIX = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?")
