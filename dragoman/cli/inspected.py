@@ -9,6 +9,7 @@ from dragoman.corpus.pictures import histogram, shares, usual_length
 from dragoman.corpus.reports import in_order
 from dragoman.wording import counted
 
+FILES = 8  # the largest ones
 SHOWN = 3  # suspicious pairs of a reason
 WIDTH = 70  # characters of a side
 
@@ -18,7 +19,9 @@ def inspection_lines(found: Inspection) -> list[str]:
     report = found.cleaning
     lines = [f"{counted(report.total, 'record')} in {counted(len(found.files), 'file')}"]
     if len(found.files) > 1:
-        lines += [f"  {file}: {count:,}" for file, count in found.files.items()]
+        lines += [f"  {file}: {count:,}" for file, count in found.files.most_common(FILES)]
+        if len(found.files) > FILES:
+            lines.append(f"  and {counted(len(found.files) - FILES, 'smaller one')}")
     longest = usual_length(found.source.lengths_L, found.target.lengths_L)
     for side in (found.source, found.target):
         lines += ["", *side_lines(side, longest)]

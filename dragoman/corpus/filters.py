@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Protocol
 
@@ -34,6 +34,7 @@ _LINK = regex.compile(
     r"(?:https?://|ftp://|www\.)[^\s\p{Han}<>\"'(){}\[\]，。；：、！？）】》」”]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
     regex.ASCII,
 )
+_NO_TEXT = regex.compile(r"<[^<>]*>|%\(\w+\)\w|%[\d$.]*\w|\$?\{[^{}]*\}")
 _LINK_MARKS = ("://", "www.", "@")
 
 
@@ -148,13 +149,26 @@ def _longest_word(record: Record) -> float:
 class WrongScript(AtLeast):
     """The share of a side's letters that are in a script of its language; the lower one of the two sides.
 
-    A letter of a script without spaces weighs as much as LETTERS_A_WORD others, for it says about as much.
+    A letter of a script without spaces weighs as much as LETTERS_A_WORD others, for it says about as much. Where the
+    share is too low, links, tags and placeholders are left out: they are the same in all languages.
     """
 
     name = "wrong script"
 
     def score(self, chunk: Chunk) -> Scores:
+        scores_N = self._of(chunk)
+        low_N = np.flatnonzero(scores_N < self.limit)
+        if len(low_N):
+            scores_N[low_N] = self._of(Chunk([_text_alone(chunk.records[place]) for place in low_N], chunk.languages))
+        return scores_N
+
+    def _of(self, chunk: Chunk) -> Scores:
         return np.minimum(*(_script_share(side, code) for side, code in zip(chunk.sides, chunk.languages, strict=True)))
+
+
+def _text_alone(record: Record) -> Record:
+    source, target = (_NO_TEXT.sub(" ", _LINK.sub(" ", side)) for side in (record.source, record.target))
+    return replace(record, source=source, target=target)
 
 
 def _script_share(side: Signs, language: str) -> Scores:

@@ -37,6 +37,8 @@ def score(one: Filter, source: str, target: str, *languages: str) -> float:
         (filters.WrongScript(0.5), "hello there", "привет всем", ("en", "ru"), 1),
         (filters.WrongScript(0.5), "use numpy", "使用numpy", ("en", "zh"), 6 / 11),
         (filters.WrongScript(0.5), "5 %", "5 %", ("ru", "zh"), 1),
+        (filters.WrongScript(0.5), "%(count)s <b>{name}</b>", "%(count)s：<b>{name}</b>", ("en", "zh"), 1),
+        (filters.WrongScript(0.5), "Open %(file_name)s", "打开 %(file_name)s", ("en", "zh"), 1),
         (filters.FewLetters(0.5), "ab", "a1..", ("en", "de"), 0.75),
         (filters.OddSigns(0), "a\0b", "\ufffd", ("en", "de"), 2),
         (filters.OddSigns(0), "a\u200db 👩‍👩‍👧", "x", ("en", "de"), 0),
