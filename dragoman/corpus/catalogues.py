@@ -15,6 +15,7 @@ from typing import Any, cast
 import polib
 
 from dragoman.contracts import Origin, Record, UserError
+from dragoman.corpus.compression import Damaged
 from dragoman.corpus.languages import closeness, is_language, language_key
 from dragoman.corpus.lines import OnBadLine, read_lines
 from dragoman.corpus.records import (
@@ -27,7 +28,7 @@ from dragoman.corpus.records import (
     record_of,
     unheard,
 )
-from dragoman.corpus.streams import Damaged, read_chunks, shown_name
+from dragoman.corpus.streams import read_chunks, shown_name
 
 _CHARSET = re.compile(rb"charset=([A-Za-z0-9._:-]+)")
 _STRING_LINE = re.compile(r'\s*(?:#~\s*)?(?:msg[a-z_]+(?:\[\d+\])?\s*)?"(.*)', re.DOTALL)

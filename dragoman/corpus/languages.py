@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from dragoman.contracts import UserError
+from dragoman.corpus.compression import without_compression
 
 _SIMPLIFIED, _TRADITIONAL = "Hans", "Hant"
 _CHINESE_REGIONS = {"CN": _SIMPLIFIED, "SG": _SIMPLIFIED, "TW": _TRADITIONAL, "HK": _TRADITIONAL, "MO": _TRADITIONAL}
@@ -85,8 +86,8 @@ def language_key(code: str) -> str:
 
 
 def language_of_suffix(path: str) -> str | None:
-    """The language that a file's name ends in: `en` of train.en, train.en.gz and train.en.txt."""
-    name = PurePath(path).name.removesuffix(".gz").removesuffix(".txt")
+    """The language that a file's name ends in: `en` of train.en, train.en.xz and train.en.txt."""
+    name = without_compression(PurePath(path).name).removesuffix(".txt")
     stem, dot, suffix = name.rpartition(".")
     if not stem or not dot or _NO_LANGUAGES.fullmatch(suffix.lower()) or not _SUFFIX.fullmatch(suffix):
         return None

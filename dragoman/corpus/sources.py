@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from dragoman.contracts import UserError
+from dragoman.corpus.compression import without_compression
 from dragoman.corpus.languages import closeness, language_key, language_of_suffix, same_language
 from dragoman.corpus.records import Warn, unheard
 from dragoman.corpus.streams import STANDARD_INPUT, InputFile, read_chunks, repeatable
@@ -50,7 +51,7 @@ class _Given:
 
 def suffix_container(name: str) -> str:
     """ ".tmx" of memory.tmx and memory.TMX.gz; "" of a plain text file."""
-    suffix = Path(name.lower().removesuffix(".gz")).suffix
+    suffix = Path(without_compression(name.lower())).suffix
     return suffix if suffix in CONTAINERS else PLAIN
 
 
@@ -141,15 +142,16 @@ def check_order(pair: BitextFile, source: str, target: str) -> None:
 def _in_folder(folder: _Given, source: str | None, target: str | None, warn: Warn) -> list[BitextFile]:
     root = Path(folder.file.path)
     paths = sorted(path for path in root.rglob("*") if path.is_file() and not _is_hidden(path.relative_to(root)))
-    present = set(paths)
+    present = {_uncompressed(path) for path in paths}
     found: list[BitextFile] = []
     plain: dict[Path, dict[str, Path]] = {}
     for path in paths:
         language = language_of_suffix(path.name)
-        if suffix_container(path.name):
+        container = suffix_container(path.name)
+        if container:
             # A compiled catalogue beside its source holds the same pairs.
-            if not (path.suffix == ".mo" and path.with_suffix(".po") in present):
-                found.append(BitextFile((_file(path),), suffix_container(path.name), folder.copies))
+            if not (container == ".mo" and _uncompressed(path).with_suffix(".po") in present):
+                found.append(BitextFile((_file(path),), container, folder.copies))
         elif language:
             kept = plain.setdefault(_stem(path, language), {}).setdefault(language, path)
             if kept != path:
@@ -198,7 +200,11 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
+def _uncompressed(path: Path) -> Path:
+    return Path(without_compression(str(path)))
+
+
 def _stem(path: Path, language: str) -> Path:
     """The path without language and compression: a/train of a/train.en.gz."""
-    name = path.name.removesuffix(".gz").removesuffix(".txt").removesuffix(f".{language}")
+    name = _uncompressed(path).name.removesuffix(".txt").removesuffix(f".{language}")
     return path.with_name(name)

@@ -1,6 +1,6 @@
 """Where do the bytes come from, and are all of them there?
 
-Files, gzip files (known by their first bytes), standard input and pipes, all read lazily.
+Files, compressed ones too (known by their first bytes), standard input and pipes, all read lazily.
 """
 
 from __future__ import annotations
@@ -10,22 +10,16 @@ import os
 import stat
 import sys
 import tempfile
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
 from dragoman.contracts import UserError
+from dragoman.corpus.compression import compression_of, decompressed, may_become_compressed
 
 STANDARD_INPUT = "-"
 CHUNK = 1 << 18
-_GZIP_MAGIC = b"\x1f\x8b"
-_GZIP_WINDOW = 31
-
-
-class Damaged(Exception):
-    """Compressed data that ends early or fails its checksum; readers turn it into a UserError."""
 
 
 @dataclass(frozen=True)
@@ -76,18 +70,19 @@ def refuse_overwriting(inputs: Iterable[str], outputs: Iterable[str | Path]) -> 
 
 
 def read_chunks(path: str | Path, name: str = "") -> Iterator[bytes]:
-    """The bytes of a file or of standard input (`-`), gunzipped, as soon as they are there.
+    """The bytes of a file or of standard input (`-`), decompressed, as soon as they are there.
 
-    Raises UserError when it cannot be read and Damaged when gzip data is cut or broken.
+    Raises UserError when it cannot be read and Damaged when compressed data is cut or broken.
     """
     name = name or shown_name(path)
     try:
         with _opened(path) as stream:
             head = stream.read1(CHUNK)
-            if head == _GZIP_MAGIC[:1]:
-                head += stream.read1(CHUNK)
+            while may_become_compressed(head) and (more := stream.read1(CHUNK)):
+                head += more
             chunks = _raw_chunks(head, stream)
-            yield from _gunzip(chunks) if head.startswith(_GZIP_MAGIC) else chunks
+            compression = compression_of(head)
+            yield from decompressed(chunks, compression, CHUNK) if compression else chunks
     except OSError as error:
         raise UserError(f"{name}: {why_not(error)}") from error
 
@@ -106,28 +101,6 @@ def _raw_chunks(head: bytes, stream: _Readable) -> Iterator[bytes]:
     while head:
         yield head
         head = stream.read1(CHUNK)
-
-
-def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Every member of a gzip file (RFC 1952); zero bytes after a member are padding."""
-    member = zlib.decompressobj(_GZIP_WINDOW)
-    for data in chunks:
-        more = False
-        while data or more:
-            if member.eof:
-                data = data.lstrip(b"\0")
-                if not data:
-                    break
-                member = zlib.decompressobj(_GZIP_WINDOW)
-            try:
-                out = member.decompress(data, CHUNK)
-            except zlib.error as error:
-                raise Damaged("gzip data is damaged") from error
-            data = member.unused_data if member.eof else member.unconsumed_tail
-            more = len(out) == CHUNK and not member.eof
-            yield out
-    if not member.eof:
-        raise Damaged("gzip data ends early")
 
 
 def repeatable(path: str | Path) -> InputFile:

@@ -15,10 +15,11 @@ from pathlib import Path
 from xml.parsers import expat
 
 from dragoman.contracts import Origin, Record, UserError
+from dragoman.corpus.compression import Damaged
 from dragoman.corpus.languages import closeness, is_language, language_key
 from dragoman.corpus.lines import OnBadLine, read_lines
 from dragoman.corpus.records import MARK_BAD_BYTES, Warn, damage_in, mark_controls, on_one_line, record_of, unheard
-from dragoman.corpus.streams import Damaged, read_chunks, shown_name
+from dragoman.corpus.streams import read_chunks, shown_name
 
 _NATIVE_CODES = frozenset({"bpt", "ept", "it", "ph", "ut"})
 _LINE_BREAK_TYPES = frozenset({"lb", "pb"})

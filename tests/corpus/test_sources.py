@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import io
+import lzma
 import os
 import sys
 import threading
@@ -111,6 +113,17 @@ def test_folders(folder: Path) -> None:
     assert open_bitext(["e"]).target_language == "zh"
     make(f__x_txt="x")
     assert refusal(["f"], "en", "zh") == "f: no bitext in this folder for en and zh"
+
+
+def test_a_compiled_catalogue_beside_its_source_is_left_out_compressed_or_not(folder: Path) -> None:
+    catalogue = 'msgid "po"\nmsgstr "PO"\n'
+    make(d__c_po=catalogue)
+    for name in ("c.mo.gz", "c.mo.zst", "lone.mo.xz"):
+        Path("d", name).write_bytes(b"would be compiled")
+    (folder / "d" / "train.en.xz").write_bytes(lzma.compress(b"a\n"))
+    (folder / "d" / "train.zh.txt.bz2").write_bytes(bz2.compress(b"A\n"))
+    names = [one.name for one in bitext_files(["d"], "en", "zh")]
+    assert names == ["d/c.po", "d/lone.mo.xz", "d/train.en.xz d/train.zh.txt.bz2"]
 
 
 def test_of_two_regions_the_closest_code_is_taken_and_the_other_named(folder: Path) -> None:
