@@ -204,4 +204,5 @@ def _undamaged(pieces: Iterator[bytes], name: str) -> Iterator[bytes]:
             return
         except _ERRORS as error:
             raise Damaged(f"{name} data is damaged") from error
-        yield piece
+        if piece:
+            yield piece

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from dragoman.contracts import UserError
-from dragoman.corpus.compression import compression_of, decompressed, may_become_compressed
+from dragoman.corpus.compression import Damaged, compression_of, decompressed, may_become_compressed
 
 STANDARD_INPUT = "-"
 CHUNK = 1 << 18
@@ -29,6 +29,11 @@ class InputFile:
     path: str
     name: str
     keep: object = None
+
+
+def file_at(path: str | Path) -> InputFile:
+    """A file that messages call by its path."""
+    return InputFile(str(path), str(path))
 
 
 def shown_name(path: str | Path) -> str:
@@ -85,6 +90,17 @@ def read_chunks(path: str | Path, name: str = "") -> Iterator[bytes]:
             yield from decompressed(chunks, compression, CHUNK) if compression else chunks
     except OSError as error:
         raise UserError(f"{name}: {why_not(error)}") from error
+
+
+def beginning_of(file: InputFile) -> bytes:
+    """The first bytes, some hundred thousand of them at most; of compressed data that are damaged what can be read."""
+    head = b""
+    with contextlib.suppress(Damaged):
+        for chunk in read_chunks(file.path, file.name):
+            head += chunk
+            if len(head) >= CHUNK:
+                break
+    return head
 
 
 class _Readable(Protocol):

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from dragoman.contracts import SentencePair, UserError
 from dragoman.corpus.formats import open_bitext
+from dragoman.corpus.reading import Reading
 from dragoman.corpus.records import is_blank, on_one_line
+from dragoman.corpus.streams import file_at
 from dragoman.corpus.tmx import read_tmx
 from dragoman.corpus.writers import write_bitext
 
@@ -43,7 +45,11 @@ def test_tmx_comes_back_but_for_spaces(
 ) -> None:
     path = tmp_path_factory.mktemp("written") / file
     report = write_bitext(pairs, [path], "en-GB", "zh-Hant")
-    read = [side for record in read_tmx(path, "en-GB", "zh-Hant") for side in (record.source, record.target)]
+    read = [
+        side
+        for record in read_tmx(file_at(path), Reading("en-GB", "zh-Hant"))
+        for side in (record.source, record.target)
+    ]
     assert len(read) == 2 * len(pairs)
     if not report.replaced:
         assert read == [on_one_line(side) for pair in pairs for side in (pair.source, pair.target)]
@@ -59,7 +65,9 @@ def test_odd_white_space_stays_inside_its_line(tmp_path: Path) -> None:
         ]
     report = write_bitext(pairs, [tmp_path / "x.tmx"], "en", "zh")
     assert report.replaced == {"control character": 3}
-    assert [record.source for record in read_tmx(tmp_path / "x.tmx", "en", "zh")] == ["a\u2028b\u0085c"]
+    assert [record.source for record in read_tmx(file_at(tmp_path / "x.tmx"), Reading("en", "zh"))] == [
+        "a\u2028b\u0085c"
+    ]
 
 
 def test_what_does_not_fit_becomes_a_space(tmp_path: Path) -> None:
