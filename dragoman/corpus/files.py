@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from dragoman.contracts import UserError
 from dragoman.corpus.compression import compression_named
@@ -54,7 +55,9 @@ def writing_bytes(path: str | Path) -> Iterator[BinaryIO]:
 
 def _packed(raw: BinaryIO, name: str) -> contextlib.AbstractContextManager[BinaryIO]:
     compression = compression_named(name)
-    return compression.file(raw) if compression else contextlib.nullcontext(raw)
+    if compression is None:
+        return contextlib.nullcontext(raw)
+    return io.BufferedWriter(cast(io.RawIOBase, compression.file(raw)))
 
 
 def _synchronise(path: Path) -> None:
