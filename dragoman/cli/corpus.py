@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dragoman.cli.options import Files, Folder, OnBadLine, Source, Target
-from dragoman.cli.reading import opened
+from dragoman.cli.options import Files, Folder, ReadingFlags
+from dragoman.cli.reading import opened_by
 from dragoman.cli.screen import say
 
 
@@ -14,24 +14,25 @@ def convert(
     /,
     *,
     out: Files,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
 ) -> None:
     """Write sentence pairs in another format, chosen by the suffix of --out.
 
     Parameters
     ----------
     files:
-        TMX, PO, MO or TSV files, pairs of plain text files (source, target), or folders of them.
+        TSV, CSV, JSON Lines, Pharaoh, TMX, XLIFF, PO or MO files, pairs of plain text files
+        (source, target), or folders of them; compressed too.
     out:
-        One .tmx or .tsv, or two plain text files (source, target), each also as .gz; - is TSV on standard output.
+        One .tsv, .csv, .jsonl, .ndjson, .pharaoh, .tmx, .xlf (XLIFF 1.2), .xliff (2.0), .po or .mo,
+        or two plain text files (source, target); each also as .gz, .xz, .bz2 or .zst.
+        - is TSV on standard output.
     """
     from dragoman.corpus.streams import refuse_overwriting
     from dragoman.corpus.writers import write_bitext
 
     refuse_overwriting(files, out)
-    bitext = opened(files, source, target, on_bad_line, "read")
+    bitext = opened_by(reading, files)
     say(write_bitext(bitext, out, bitext.source_language, bitext.target_language).summary())
 
 
@@ -42,9 +43,7 @@ def split(
     out: Folder,
     dev: float | None = None,
     test: float | None = None,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
 ) -> None:
     """Split sentence pairs into train, dev and test, without leaks and the same on every machine.
 
@@ -54,7 +53,8 @@ def split(
     Parameters
     ----------
     files:
-        TMX, PO, MO or TSV files, pairs of plain text files (source, target), or folders of them.
+        TSV, CSV, JSON Lines, Pharaoh, TMX, XLIFF, PO or MO files, pairs of plain text files
+        (source, target), or folders of them; compressed too.
     out:
         The folder for train.SOURCE, train.TARGET, dev.SOURCE and so on.
     dev:
@@ -64,6 +64,6 @@ def split(
     """
     from dragoman.corpus.splitting import split_bitext
 
-    bitext = opened(files, source, target, on_bad_line, "read")
+    bitext = opened_by(reading, files)
     report = split_bitext(bitext, Path(out), dev=dev, test=test)
     print(report.summary())

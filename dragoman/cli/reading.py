@@ -10,6 +10,7 @@ from dragoman.contracts import Record, SentencePair, UserError
 from dragoman.wording import counted
 
 if TYPE_CHECKING:
+    from dragoman.cli.options import ReadingFlags
     from dragoman.corpus.bitext import FileBitext
 
 
@@ -19,15 +20,26 @@ def opened(
     target: str | None,
     on_bad_line: Literal["stop", "skip"],
     part: str,
+    *,
+    columns: tuple[str, str] | None = None,
+    inline_tags: Literal["strip", "keep"] = "strip",
 ) -> FileBitext:
     """Open the files as pairs; say on standard error what was kept, and what was set aside and why."""
     from dragoman.corpus.formats import open_bitext
 
-    bitext = open_bitext(files, source, target, on_bad_line=on_bad_line)
+    bitext = open_bitext(files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags)
     say(f"{part}: {bitext.source_language}-{bitext.target_language}, {bitext.summary()}")
     for line in (*bitext.warnings, *bitext.details()):
         say(f"{part}: {line}")
     return bitext
+
+
+def opened_by(flags: ReadingFlags, files: Sequence[str], part: str = "read") -> FileBitext:
+    """The same for the corpus commands, which share their flags."""
+    columns = flags.named_columns()
+    return opened(
+        files, flags.source, flags.target, flags.on_bad_line, part, columns=columns, inline_tags=flags.inline_tags
+    )
 
 
 def every_record(bitext: FileBitext) -> Iterator[SentencePair | None]:
