@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from dragoman.contracts import Origin, Record, UserError
 from dragoman.corpus.lines import Line, read_lines
 from dragoman.corpus.reading import Columns, Reading
-from dragoman.corpus.records import Warn, record_of, unbroken, unheard
+from dragoman.corpus.records import Warn, on_one_line, record_of, unbroken, unheard
 from dragoman.corpus.sides import find_sides, languages_told, missing_side
 from dragoman.corpus.streams import InputFile
 
 _DELIMITERS = ",;\t"
 _NAMES_SHOWN = 12
+_HEADER_LINES = 50
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,10 @@ def read_csv(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterato
     when the header does not name both sides.
     """
     lines = read_lines(file.path, reading.on_bad_line, name=file.name)
-    first = next(lines, None)
-    if first is None:
+    header = _header(lines)
+    if header is None:
         return
-    heading = _heading(file, first, reading, warn)
+    heading = _heading(file, header, reading, warn)
     rest = _Counted(lines)
     rows = csv.reader(rest, delimiter=heading.delimiter, strict=True)
     while True:
@@ -56,8 +57,8 @@ def read_csv(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterato
 
 def csv_languages(file: InputFile, columns: Columns | None = None) -> tuple[str, ...]:
     """The languages that the columns name."""
-    first = next(read_lines(file.path, "skip", name=file.name), Line("", 1))
-    told = (languages_told(names_in(first.text, delimiter), columns) for delimiter in _DELIMITERS)
+    header = _header(read_lines(file.path, "skip", name=file.name)) or Line("", 1)
+    told = (languages_told(names_in(header.text, delimiter), columns) for delimiter in _DELIMITERS)
     return max(told, key=len)
 
 
@@ -67,19 +68,32 @@ def names_in(header: str, delimiter: str) -> list[str]:
         row = next(csv.reader([header], delimiter=delimiter, strict=True), [])
     except csv.Error:
         return []
-    return [name.strip() for name in row]
+    return [on_one_line(name) for name in row]
 
 
-def _heading(file: InputFile, first: Line, reading: Reading, warn: Warn) -> _Heading:
-    if first.fault:
-        raise UserError(f"{file.name}:1: {first.fault}, where the names of the columns should be")
-    ways = [(delimiter, names_in(first.text, delimiter)) for delimiter in _DELIMITERS]
+def _header(lines: Iterator[Line]) -> Line | None:
+    """The first line, with those behind it that belong to the same row."""
+    header = next(lines, None)
+    while header and header.text.count('"') % 2 and header.text.count("\n") < _HEADER_LINES:
+        more = next(lines, None)
+        if more is None:
+            break
+        header = Line(f"{header.text}\n{more.text}", header.number, header.fault or more.fault)
+    return header
+
+
+def _heading(file: InputFile, header: Line, reading: Reading, warn: Warn) -> _Heading:
+    if header.fault:
+        raise UserError(f"{file.name}:1: {header.fault}, where the names of the columns should be")
+    ways = [(delimiter, names_in(header.text, delimiter)) for delimiter in _DELIMITERS]
     for delimiter, names in ways:
         source, target = find_sides(names, reading, f"{file.name}:1", warn)
         if source is not None and target is not None:
             return _Heading(delimiter, len(names), source, target)
     _, names = max(ways, key=lambda way: len(way[1]))
     missing = missing_side(find_sides(names, reading, file.name, unheard), reading)
+    if not names:
+        raise UserError(f"{file.name}:1: not the header of a CSV file: its quotes do not match")
     shown = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
     raise UserError(
         f"{file.name}:1: no column for {missing} among {shown}; name two of them, source and target, "

@@ -92,6 +92,14 @@ def test_a_header_that_names_no_sides_is_refused_with_its_columns(tmp_path: Path
     assert read(tmp_path, "") == []
 
 
+def test_a_header_may_span_lines(tmp_path: Path) -> None:
+    content = 'key;"English\n(final)";zh\n1;Hello;你好\n'
+    assert told(read(tmp_path, content, ("English (final)", "zh"))) == [("Hello", "你好", 3, "")]
+    for odd in ('en,"zh\na,b\n', 'en,"zh\n' + "a,b\n" * 1000):
+        with pytest.raises(UserError, match=r"^x\.csv:1: not the header of a CSV file: its quotes do not match$"):
+            read(tmp_path, odd)
+
+
 def test_quotes_and_rows_over_several_lines(tmp_path: Path) -> None:
     content = (
         "en,zh\n"

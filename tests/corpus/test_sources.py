@@ -16,9 +16,12 @@ import polib
 import pytest
 import zstandard
 
-from dragoman.contracts import UserError
+from dragoman.contracts import SentencePair, UserError
+from dragoman.corpus.compression import SUFFIXES as COMPRESSED
 from dragoman.corpus.formats import SUFFIXES, open_bitext
+from dragoman.corpus.layouts import LAYOUTS
 from dragoman.corpus.sources import CONTAINERS, bitext_files
+from dragoman.corpus.writers import write_bitext
 
 TMX = (
     '<tmx version="1.4"><header/><body><tu><tuv xml:lang="en-US"><seg>a</seg></tuv>'
@@ -117,6 +120,18 @@ def test_folders(folder: Path) -> None:
     assert open_bitext(["e"]).target_language == "zh"
     make(f__x_txt="x")
     assert refusal(["f"], "en", "zh") == "f: no bitext in this folder for en and zh"
+
+
+def test_every_container_is_found_in_a_folder_compressed_or_not(folder: Path) -> None:
+    (folder / "d").mkdir()
+    pairs = [SentencePair("a", "b")]
+    for number, suffix in enumerate([*LAYOUTS, ".mo"]):
+        write_bitext(pairs, [f"d/{number}{suffix}{('', *COMPRESSED)[number % 5]}"], "en", "zh")
+    for suffix in (".sdlxliff", ".mqxliff.gz"):
+        Path(f"d/x{suffix}").write_text(XLIFF)
+    bitext = open_bitext(["d"], "en", "zh")
+    assert len({pair.origin.file for pair in bitext}) == len(bitext) == len(CONTAINERS)
+    assert bitext.warnings == ()
 
 
 def test_a_compiled_catalogue_beside_its_source_is_left_out_compressed_or_not(folder: Path) -> None:
