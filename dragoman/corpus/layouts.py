@@ -126,6 +126,7 @@ def _po_string(text: str) -> str:
 
 def mo_bytes(sides: Iterable[Sides], source: str, target: str) -> Iterator[bytes]:
     """A compiled catalogue, piece by piece. Its messages are sorted, so all of them are in memory."""
+    # polib, by which they are read, writes them in quadratic time.
     messages = [("", "".join(f"{line}\n" for line in _header(source, target)))]
     messages += ((f"{context}\4{one}" if context else one, other) for context, one, other in _with_contexts(sides))
     coded = sorted((message.encode(), translation.encode()) for message, translation in messages)
