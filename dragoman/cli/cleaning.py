@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from dragoman.cli.options import File, Files, Folder, Json, OnBadLine, Quiet, Settings, Source, Target
-from dragoman.cli.reading import opened, walked
+from dragoman.cli.options import File, Files, Folder, Json, Quiet, ReadingFlags, Settings
+from dragoman.cli.reading import opened_by, walked
 from dragoman.cli.screen import say
 from dragoman.contracts import Record, SentencePair, UserError
 
@@ -36,9 +36,7 @@ def inspect(
     set_: Settings | None = None,
     test: Test = None,
     as_json: Json = False,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
     quiet: Quiet = False,
 ) -> None:
     """Say what is in sentence pairs: lengths, scripts, languages, repeated and odd texts, and what looks wrong.
@@ -59,8 +57,8 @@ def inspect(
     from dragoman.corpus.pictures import draw
 
     wanted = _recipe(recipe, set_)
-    held_out = _held_out(test, source, target, on_bad_line)
-    with walked(files, source, target, on_bad_line, "inspecting", quiet) as (records, languages):
+    held_out = _held_out(test, reading)
+    with walked(reading, files, "inspecting", quiet) as (records, languages):
         found = look(records, languages, wanted, held_out)
     if picture is not None:
         draw(found, Path(picture))
@@ -80,9 +78,7 @@ def clean(
     set_: Settings | None = None,
     test: Test = None,
     as_json: Json = False,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
     quiet: Quiet = False,
 ) -> None:
     """Write the pairs that are worth learning from, and set the others aside, each with its reason.
@@ -110,9 +106,9 @@ def clean(
     wanted = _recipe(recipe, set_)
     aside = Path(report) / "rejected.tsv" if report is not None else _aside(out[0])
     refuse_overwriting([*files, *(test or ())], [*out, *([aside] if aside else [])])
-    held_out = _held_out(test, source, target, on_bad_line)
+    held_out = _held_out(test, reading)
     with ExitStack() as stack:
-        records, languages = stack.enter_context(walked(files, source, target, on_bad_line, "cleaning", quiet))
+        records, languages = stack.enter_context(walked(reading, files, "cleaning", quiet))
         cleaner = Cleaner(wanted, languages, held_out)
         reject = stack.enter_context(rejected_file(aside)) if aside else None
         written = write_bitext(_kept(cleaner, records, reject), out, *languages)
@@ -154,7 +150,7 @@ def _recipe(file: str | None, sets: list[str] | None) -> CleaningRecipe:
     return recipe
 
 
-def _held_out(test: list[str] | None, source: str | None, target: str | None, on_bad_line: OnBadLine) -> frozenset[int]:
+def _held_out(test: list[str] | None, reading: ReadingFlags) -> frozenset[int]:
     from dragoman.corpus.duplicates import held_out_keys
 
-    return held_out_keys([opened(test, source, target, on_bad_line, "test")]) if test else frozenset()
+    return held_out_keys([opened_by(reading, test, "test")]) if test else frozenset()

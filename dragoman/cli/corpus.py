@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from dragoman.cli.options import Files, Folder, OnBadLine, Seed, Source, Target
-from dragoman.cli.reading import opened
+from dragoman.cli.options import Files, Folder, ReadingFlags, Seed
+from dragoman.cli.reading import opened_by
 from dragoman.cli.screen import say
 from dragoman.contracts import Bitext, SentencePair
 
@@ -20,20 +20,21 @@ def convert(
     /,
     *,
     out: Files,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
 ) -> None:
     """Write sentence pairs in another format, chosen by the suffix of --out.
 
     Parameters
     ----------
     files:
-        TMX, PO, MO or TSV files, pairs of plain text files (source, target), or folders of them.
+        TSV, CSV, JSON Lines, Pharaoh, TMX, XLIFF, PO or MO files, pairs of plain text files
+        (source, target), or folders of them; compressed too.
     out:
-        One .tmx or .tsv, or two plain text files (source, target), each also as .gz; - is TSV on standard output.
+        One .tsv, .csv, .jsonl, .ndjson, .pharaoh, .tmx, .xlf (XLIFF 1.2), .xliff (2.0), .po or .mo,
+        or two plain text files (source, target); each also as .gz, .xz, .bz2 or .zst.
+        - is TSV on standard output.
     """
-    _write(files, out, source, target, on_bad_line, lambda bitext: bitext)
+    _write(files, out, reading, lambda bitext: bitext)
 
 
 def merge(
@@ -41,9 +42,7 @@ def merge(
     /,
     *,
     out: Files,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
 ) -> None:
     """Write the sentence pairs of several files one after another; FILE*3 comes three times.
 
@@ -54,7 +53,7 @@ def merge(
     out:
         As of `dragoman corpus convert`.
     """
-    _write(files, out, source, target, on_bad_line, lambda bitext: bitext)
+    _write(files, out, reading, lambda bitext: bitext)
 
 
 def dedupe(
@@ -63,9 +62,7 @@ def dedupe(
     *,
     out: Files,
     by: Literal["pairs", "sources", "targets", "sides"] = "pairs",
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
 ) -> None:
     """Keep the first of repeated sentence pairs; case, punctuation and spaces do not make a difference.
 
@@ -81,7 +78,7 @@ def dedupe(
     from dragoman.corpus.duplicates import Seen
     from dragoman.corpus.ordering import different
 
-    _write(files, out, source, target, on_bad_line, lambda bitext: different(bitext, Seen(by)))
+    _write(files, out, reading, lambda bitext: different(bitext, Seen(by)))
 
 
 def sample(
@@ -91,9 +88,7 @@ def sample(
     out: Files,
     count: Annotated[int, Parameter(validator=Number(gte=1))],
     seed: Seed = None,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
 ) -> None:
     """Draw so many sentence pairs, each with the same chance; they stay in their order.
 
@@ -110,7 +105,7 @@ def sample(
     """
     from dragoman.corpus.ordering import sampled
 
-    _write(files, out, source, target, on_bad_line, lambda bitext: sampled(bitext, count, seed or 0))
+    _write(files, out, reading, lambda bitext: sampled(bitext, count, seed or 0))
 
 
 def shuffle(
@@ -119,9 +114,7 @@ def shuffle(
     *,
     out: Files,
     seed: Seed = None,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
 ) -> None:
     """Write sentence pairs in random order, both sides together; memory stays small however many there are.
 
@@ -136,15 +129,13 @@ def shuffle(
     """
     from dragoman.corpus.ordering import shuffled
 
-    _write(files, out, source, target, on_bad_line, lambda bitext: shuffled(bitext, seed or 0))
+    _write(files, out, reading, lambda bitext: shuffled(bitext, seed or 0))
 
 
 def _write(
     files: list[str],
     out: list[str],
-    source: str | None,
-    target: str | None,
-    on_bad_line: OnBadLine,
+    reading: ReadingFlags,
     of: Callable[[Bitext], Iterable[SentencePair]],
 ) -> None:
     """What `of` makes of the pairs of the files."""
@@ -152,7 +143,7 @@ def _write(
     from dragoman.corpus.writers import write_bitext
 
     refuse_overwriting(files, out)
-    bitext = opened(files, source, target, on_bad_line, "read")
+    bitext = opened_by(reading, files)
     say(write_bitext(of(bitext), out, bitext.source_language, bitext.target_language).summary())
 
 
@@ -163,9 +154,7 @@ def split(
     out: Folder,
     dev: float | None = None,
     test: float | None = None,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
 ) -> None:
     """Split sentence pairs into train, dev and test, without leaks and the same on every machine.
 
@@ -175,7 +164,8 @@ def split(
     Parameters
     ----------
     files:
-        TMX, PO, MO or TSV files, pairs of plain text files (source, target), or folders of them.
+        TSV, CSV, JSON Lines, Pharaoh, TMX, XLIFF, PO or MO files, pairs of plain text files
+        (source, target), or folders of them; compressed too.
     out:
         The folder for train.SOURCE, train.TARGET, dev.SOURCE and so on.
     dev:
@@ -185,6 +175,6 @@ def split(
     """
     from dragoman.corpus.splitting import split_bitext
 
-    bitext = opened(files, source, target, on_bad_line, "read")
+    bitext = opened_by(reading, files)
     report = split_bitext(bitext, Path(out), dev=dev, test=test)
     print(report.summary())

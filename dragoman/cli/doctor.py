@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
 
-from dragoman.cli.options import File, Files, Json, OnBadLine, Quiet, Source, Target, Threads, refuse_given
-from dragoman.cli.reading import opened, walked
+from dragoman.cli.options import File, Files, Json, Quiet, ReadingFlags, Threads, refuse_given
+from dragoman.cli.reading import opened_by, walked
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Progress, SentencePair, UserError
 
@@ -33,9 +33,7 @@ def doctor(
     test: Files | None = None,
     train: Files | None = None,
     as_json: Json = False,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
@@ -53,10 +51,10 @@ def doctor(
         Print one JSON object.
     """
     if _is_model(files):
-        findings = _model(files[0], text, test, train, source, target, on_bad_line, threads, quiet)
+        findings = _model(files[0], text, test, train, reading, threads, quiet)
     else:
         refuse_given("these options are for a model folder", {"--text": text, "--train": train, "--threads": threads})
-        findings = _corpus(files, test, source, target, on_bad_line, quiet)
+        findings = _corpus(files, test, reading, quiet)
     if as_json:
         print(
             json.dumps({"examined": files, "findings": [asdict(one) for one in findings]}, ensure_ascii=False, indent=2)
@@ -80,20 +78,13 @@ def _lines(findings: Sequence[Finding]) -> list[str]:
     return lines
 
 
-def _corpus(
-    files: list[str],
-    test: list[str] | None,
-    source: str | None,
-    target: str | None,
-    on_bad_line: OnBadLine,
-    quiet: bool,
-) -> list[Finding]:
+def _corpus(files: list[str], test: list[str] | None, reading: ReadingFlags, quiet: bool) -> list[Finding]:
     from dragoman.corpus.duplicates import held_out_keys
     from dragoman.corpus.inspection import inspect
     from dragoman.system.diagnosis import corpus_findings
 
-    held_out = held_out_keys([opened(test, source, target, on_bad_line, "test")]) if test else frozenset()
-    with walked(files, source, target, on_bad_line, "examining", quiet) as (records, languages):
+    held_out = held_out_keys([opened_by(reading, test, "test")]) if test else frozenset()
+    with walked(reading, files, "examining", quiet) as (records, languages):
         found = inspect(records, languages, held_out=held_out)
     return corpus_findings(found)
 
@@ -103,9 +94,7 @@ def _model(
     text: str | None,
     test: list[str] | None,
     train: list[str] | None,
-    source: str | None,
-    target: str | None,
-    on_bad_line: OnBadLine,
+    reading: ReadingFlags,
     threads: int,
     quiet: bool,
 ) -> list[Finding]:
@@ -118,16 +107,16 @@ def _model(
 
     if train and not test:
         raise UserError("--train is for finding test pairs in it: give --test too")
-    system = loaded(folder, None, "auto", threads, source, target)
+    system = loaded(folder, None, "auto", threads, reading.source, reading.target)
     place = Path(folder) / "progress.jsonl"
     findings = diagnosis.report_findings(read_report(Path(folder)), read_progress(place) if place.exists() else [])
-    languages = system.source_language, system.target_language
+    reading = replace(reading, source=system.source_language, target=system.target_language)
     pairs: list[SentencePair] = []
     if test:
-        pairs = list(opened(test, *languages, on_bad_line, "test"))
+        pairs = list(opened_by(reading, test, "test"))
     texts = [pair.source for pair in pairs]
     if text is not None:
-        texts += [line.text for line in read_lines(text, on_bad_line) if line.text.strip()]
+        texts += [line.text for line in read_lines(text, reading.on_bad_line) if line.text.strip()]
     if not texts:
         say("give --text FILE or --test FILES, and the translations are examined too")
         return diagnosis.by_level(findings)
@@ -142,7 +131,7 @@ def _model(
     if test and text is None:
         findings += diagnosis.quality_findings(_spread(pairs), best, system.target_language)
     if test and train:
-        findings += diagnosis.leak_findings(pairs, held_out_keys([opened(train, *languages, on_bad_line, "train")]))
+        findings += diagnosis.leak_findings(pairs, held_out_keys([opened_by(reading, train, "train")]))
     return diagnosis.by_level(findings)
 
 

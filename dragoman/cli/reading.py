@@ -12,6 +12,7 @@ from dragoman.contracts import Progress, Record, SentencePair, UserError
 from dragoman.wording import counted
 
 if TYPE_CHECKING:
+    from dragoman.cli.options import ReadingFlags
     from dragoman.corpus.bitext import FileBitext
 
 RECORDS_BETWEEN_SIGNS = 1000
@@ -24,25 +25,31 @@ def opened(
     target: str | None,
     on_bad_line: Literal["stop", "skip"],
     part: str,
+    *,
+    columns: tuple[str, str] | None = None,
+    inline_tags: Literal["strip", "keep"] = "strip",
 ) -> FileBitext:
     """Open the files as pairs; say on standard error what was kept, and what was set aside and why."""
     from dragoman.corpus.formats import open_bitext
 
-    bitext = open_bitext(files, source, target, on_bad_line=on_bad_line)
+    bitext = open_bitext(files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags)
     say(f"{part}: {bitext.source_language}-{bitext.target_language}, {bitext.summary()}")
     for line in (*bitext.warnings, *bitext.details()):
         say(f"{part}: {line}")
     return bitext
 
 
+def opened_by(flags: ReadingFlags, files: Sequence[str], part: str = "read") -> FileBitext:
+    """The same for the corpus commands, which share their flags."""
+    columns = flags.named_columns()
+    return opened(
+        files, flags.source, flags.target, flags.on_bad_line, part, columns=columns, inline_tags=flags.inline_tags
+    )
+
+
 @contextmanager
 def walked(
-    files: Sequence[str],
-    source: str | None,
-    target: str | None,
-    on_bad_line: Literal["stop", "skip"],
-    phase: str,
-    quiet: bool,
+    flags: ReadingFlags, files: Sequence[str], phase: str, quiet: bool
 ) -> Iterator[tuple[Iterator[Record], tuple[str, str]]]:
     """The records of the files, to be walked once with a sign of life, and their languages.
 
@@ -52,7 +59,14 @@ def walked(
     from dragoman.corpus.formats import open_records
     from dragoman.corpus.streams import metered
 
-    opened_files = open_records(files, source, target, on_bad_line=on_bad_line)
+    opened_files = open_records(
+        files,
+        flags.source,
+        flags.target,
+        on_bad_line=flags.on_bad_line,
+        columns=flags.named_columns(),
+        inline_tags=flags.inline_tags,
+    )
     warnings = Warnings()
     with screen(quiet) as report, metered() as meter:
 

@@ -159,7 +159,9 @@ class WrongScript(AtLeast):
         scores_N = self._of(chunk)
         low_N = np.flatnonzero(scores_N < self.limit)
         if len(low_N):
-            scores_N[low_N] = self._of(Chunk([_text_alone(chunk.records[place]) for place in low_N], chunk.languages))
+            scores_N[low_N] = self._of(
+                Chunk([_text_alone(chunk.records[place]) for place in low_N.tolist()], chunk.languages)
+            )
         return scores_N
 
     def _of(self, chunk: Chunk) -> Scores:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from dragoman.contracts import UserError
+from dragoman.corpus.compression import without_compression
 
 _SIMPLIFIED, _TRADITIONAL = "Hans", "Hant"
 _CHINESE_REGIONS = {"CN": _SIMPLIFIED, "SG": _SIMPLIFIED, "TW": _TRADITIONAL, "HK": _TRADITIONAL, "MO": _TRADITIONAL}
@@ -104,13 +105,34 @@ def language_key(code: str) -> str:
     return str(Language(parsed.language, script, ""))
 
 
+def orientation(first: str, second: str, source: str, target: str, assumed: str = "") -> tuple[bool, str]:
+    """Whether a file in these two languages is to be turned round for source and target, and which one is not wanted.
+
+    A language that the file does not say is ""; assumed: what its first one is then likely to be.
+
+    >>> orientation("en", "de", "de", "en"), orientation("en", "de", "en", "fr"), orientation("en", "", "de", "en")
+    ((True, ''), (False, 'de'), (True, ''))
+    """
+    if second:
+        fits_source, fits_target = (closeness(second, wanted) for wanted in (source, target))
+        if not fits_source and not fits_target:
+            return False, second
+        turned = fits_source > fits_target
+    else:
+        turned = closeness(first or assumed, target) > closeness(first or assumed, source)
+    return turned, first if first and not closeness(first, target if turned else source) else ""
+
+
 def language_of_suffix(path: str) -> str | None:
-    """The language that a file's name ends in: `en` of train.en, train.en.gz and train.en.txt."""
-    name = PurePath(path).name.removesuffix(".gz").removesuffix(".txt")
+    """The language that a file's name ends in: `en` of train.en, train.en.xz and train.en.txt."""
+    name = without_compression(PurePath(path).name).removesuffix(".txt")
     stem, dot, suffix = name.rpartition(".")
-    if not stem or not dot or _NO_LANGUAGES.fullmatch(suffix.lower()) or not _SUFFIX.fullmatch(suffix):
-        return None
-    return suffix
+    return suffix if stem and dot and names_language(suffix) else None
+
+
+def names_language(word: str) -> bool:
+    """Whether a short word (a suffix, a column's name) is likely to stand for a language: en, yor, pt_BR, not txt."""
+    return _SUFFIX.fullmatch(word) is not None and not _NO_LANGUAGES.fullmatch(word.lower())
 
 
 def is_language(code: str) -> bool:
