@@ -16,8 +16,8 @@ from functools import partial
 
 from benchmarks.corpora import CORPORA, Corpus
 from benchmarks.steps import Result, step, table
+from dragoman.cleaning.cleaner import CLEANING, Cleaner, Rejected
 from dragoman.contracts import Origin, Record, SentencePair
-from dragoman.corpus.cleaning import CLEANING, Cleaner, Rejected
 from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.records import record_of
 
@@ -134,7 +134,7 @@ def spoilt(pairs: Sequence[Pair], share: float, seed: int = 1) -> tuple[list[Pai
 
 def swapped_is_seen(corpus: Corpus) -> bool:
     """Whether the two languages have different scripts."""
-    from dragoman.corpus.signs import scripts_of
+    from dragoman.cleaning.signs import scripts_of
 
     return not set(scripts_of(corpus.source)) & set(scripts_of(corpus.target))
 

@@ -259,31 +259,6 @@ class CanScore(Protocol):
 Precision = Literal["fp32", "bf16", "int8"]
 
 
-@dataclass(frozen=True)
-class Coverage:
-    """How well a model knows the units of some texts.
-
-    units: running words or characters (no white space), `kind` says which. unknown: those that it has no piece of
-    their own for, with their counts. too_long: texts that are longer than what it was often trained on.
-    """
-
-    kind: Literal["words", "characters"]
-    units: int
-    unknown: Mapping[str, int]
-    too_long: int = 0
-
-    @property
-    def unknown_share(self) -> float:
-        return sum(self.unknown.values()) / max(self.units, 1)
-
-
-@runtime_checkable
-class CanCover(Protocol):
-    """A translator that can say what it does not know before it translates."""
-
-    def coverage(self, texts: Sequence[str]) -> Coverage: ...
-
-
 @runtime_checkable
 class HasPrecision(Protocol):
     """A translator with Ability.PRECISION: it can compute in fewer bits, which on some machines is faster."""

@@ -16,7 +16,7 @@ from dragoman.cli.screen import say
 from dragoman.contracts import Record, SentencePair, UserError
 
 if TYPE_CHECKING:
-    from dragoman.corpus.cleaning import Cleaner, CleaningRecipe
+    from dragoman.cleaning.cleaner import Cleaner, CleaningRecipe
 
 Recipe = Annotated[
     File | None,
@@ -52,9 +52,9 @@ def inspect(
     as_json:
         Print one JSON object.
     """
+    from dragoman.cleaning.inspection import inspect as look
+    from dragoman.cleaning.pictures import draw
     from dragoman.cli.inspected import inspection_lines
-    from dragoman.corpus.inspection import inspect as look
-    from dragoman.corpus.pictures import draw
 
     wanted = _recipe(recipe, set_)
     held_out = _held_out(test, reading)
@@ -96,10 +96,10 @@ def clean(
     as_json:
         Print one JSON object.
     """
-    from dragoman.corpus.cleaning import Cleaner
-    from dragoman.corpus.pictures import draw_cleaning
-    from dragoman.corpus.reports import as_json as shown
-    from dragoman.corpus.reports import rejected_file, table, write_report
+    from dragoman.cleaning.cleaner import Cleaner
+    from dragoman.cleaning.pictures import draw_cleaning
+    from dragoman.cleaning.reports import as_json as shown
+    from dragoman.cleaning.reports import rejected_file, table, write_report
     from dragoman.corpus.streams import refuse_overwriting
     from dragoman.corpus.writers import write_bitext
 
@@ -127,7 +127,7 @@ def clean(
 
 def _kept(cleaner: Cleaner, records: Iterator[Record], reject: Any) -> Iterator[SentencePair]:
     """The pairs to write; the others are handed to `reject`. UserError where none is left."""
-    from dragoman.corpus.cleaning import Rejected
+    from dragoman.cleaning.cleaner import Rejected
 
     for one in cleaner.judged(records):
         if not isinstance(one, Rejected):
@@ -151,6 +151,6 @@ def _recipe(file: str | None, sets: list[str] | None) -> CleaningRecipe:
 
 
 def _held_out(test: list[str] | None, reading: ReadingFlags) -> frozenset[int]:
-    from dragoman.corpus.duplicates import held_out_keys
+    from dragoman.cleaning.duplicates import held_out_keys
 
     return held_out_keys([opened_by(reading, test, "test")]) if test else frozenset()

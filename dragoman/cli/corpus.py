@@ -75,8 +75,8 @@ def dedupe(
     by:
         What may not come twice: a pair of both sides, a source, a target, or either of them.
     """
-    from dragoman.corpus.duplicates import Seen
-    from dragoman.corpus.ordering import different
+    from dragoman.cleaning.duplicates import Seen
+    from dragoman.cleaning.ordering import different
 
     _write(files, out, reading, lambda bitext: different(bitext, Seen(by)))
 
@@ -103,7 +103,7 @@ def sample(
     seed:
         Another seed, another sample.
     """
-    from dragoman.corpus.ordering import sampled
+    from dragoman.cleaning.ordering import sampled
 
     _write(files, out, reading, lambda bitext: sampled(bitext, count, seed or 0))
 
@@ -127,7 +127,7 @@ def shuffle(
     seed:
         Another seed, another order.
     """
-    from dragoman.corpus.ordering import shuffled
+    from dragoman.cleaning.ordering import shuffled
 
     _write(files, out, reading, lambda bitext: shuffled(bitext, seed or 0))
 

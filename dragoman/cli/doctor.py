@@ -79,8 +79,8 @@ def _lines(findings: Sequence[Finding]) -> list[str]:
 
 
 def _corpus(files: list[str], test: list[str] | None, reading: ReadingFlags, quiet: bool) -> list[Finding]:
-    from dragoman.corpus.duplicates import held_out_keys
-    from dragoman.corpus.inspection import inspect
+    from dragoman.cleaning.duplicates import held_out_keys
+    from dragoman.cleaning.inspection import inspect
     from dragoman.system.diagnosis import corpus_findings
 
     held_out = held_out_keys([opened_by(reading, test, "test")]) if test else frozenset()
@@ -98,8 +98,8 @@ def _model(
     threads: int,
     quiet: bool,
 ) -> list[Finding]:
+    from dragoman.cleaning.duplicates import held_out_keys
     from dragoman.cli.loading import loaded
-    from dragoman.corpus.duplicates import held_out_keys
     from dragoman.corpus.lines import read_lines
     from dragoman.evaluation.curves import read_progress
     from dragoman.system import diagnosis

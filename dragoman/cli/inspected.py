@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dragoman.corpus.inspection import Inspection, Side
-from dragoman.corpus.pictures import histogram, shares, usual_length
-from dragoman.corpus.reports import in_order
+from dragoman.cleaning.inspection import Inspection, Side
+from dragoman.cleaning.pictures import histogram, shares, usual_length
+from dragoman.cleaning.reports import in_order
 from dragoman.wording import counted
 
 FILES = 8  # the largest ones

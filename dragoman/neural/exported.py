@@ -13,10 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
-from dragoman.abilities import refuse_unable
+from dragoman.abilities import Coverage, refuse_unable
 from dragoman.contracts import (
     Ability,
-    Coverage,
     Hypothesis,
     Request,
     Score,

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from dragoman.abilities import Coverage
 from dragoman.contracts import (
-    Coverage,
     Hypothesis,
     Request,
     Sampling,

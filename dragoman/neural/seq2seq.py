@@ -12,10 +12,9 @@ from typing import Any, Self
 
 import torch
 
-from dragoman.abilities import refuse_unable
+from dragoman.abilities import Coverage, refuse_unable
 from dragoman.contracts import (
     Ability,
-    Coverage,
     Hypothesis,
     Precision,
     Request,

@@ -14,11 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
 
-from dragoman.abilities import refuse_unable
+from dragoman.abilities import Coverage, refuse_unable
 from dragoman.contracts import (
     Ability,
     Bitext,
-    Coverage,
     Flag,
     Hypothesis,
     Interrupted,

@@ -56,7 +56,7 @@ PRESETS: dict[str, Preset] = {
 # What has choices as a recipe has, and trains nothing.
 TOOLS: dict[str, Preset] = {
     "cleaning": Preset(
-        "dragoman.corpus.cleaning:CLEANING", "what `dragoman corpus clean` leaves out, and from where on"
+        "dragoman.cleaning.cleaner:CLEANING", "what `dragoman corpus clean` leaves out, and from where on"
     ),
 }
 

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dragoman.contracts import CanCover, Flag, Hypothesis, SentencePair
-from dragoman.corpus.inspection import Inspection, Side
+from dragoman.abilities import CanCover
+from dragoman.cleaning.inspection import Inspection, Side
+from dragoman.cleaning.signs import Signs, scripts_of
+from dragoman.contracts import Flag, Hypothesis, SentencePair
 from dragoman.corpus.languages import parse_language
-from dragoman.corpus.signs import Signs, scripts_of
 from dragoman.corpus.splitting import key_hash
 from dragoman.evaluation.metrics import corpus_scores
 from dragoman.system.stream import System

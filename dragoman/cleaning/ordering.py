@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from dragoman.cleaning.duplicates import Seen
 from dragoman.contracts import Bitext, Origin, SentencePair, UserError
-from dragoman.corpus.duplicates import Seen
 from dragoman.wording import counted
 
 AT_ONCE = 200_000  # pairs that are in memory together

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from dragoman.corpus.cleaning import CleaningReport, Rejected
+from dragoman.cleaning.cleaner import CleaningReport, Rejected
 from dragoman.corpus.lines import writing
 from dragoman.corpus.records import on_one_line
 from dragoman.wording import counted

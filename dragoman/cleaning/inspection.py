@@ -19,11 +19,11 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from dragoman.cleaning.cleaner import AT_ONCE, CLEANING, Cleaner, CleaningRecipe, CleaningReport
+from dragoman.cleaning.normalising import repaired
+from dragoman.cleaning.signs import OTHER, SCRIPTS, Signs, scripts_of
 from dragoman.contracts import Record
-from dragoman.corpus.cleaning import AT_ONCE, CLEANING, Cleaner, CleaningRecipe, CleaningReport
 from dragoman.corpus.languages import parse_language
-from dragoman.corpus.normalising import repaired
-from dragoman.corpus.signs import OTHER, SCRIPTS, Signs, scripts_of
 
 LONGEST = 1000  # units; longer texts count as so long
 DRAWN = 100  # units of the picture of both lengths

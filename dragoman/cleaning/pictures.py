@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dragoman.corpus.cleaning import CleaningReport
-from dragoman.corpus.inspection import DRAWN, Counts, Inspection
+from dragoman.cleaning.cleaner import CleaningReport
+from dragoman.cleaning.inspection import DRAWN, Counts, Inspection
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

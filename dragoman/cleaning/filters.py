@@ -15,9 +15,9 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from dragoman.cleaning.normalising import is_mojibake
+from dragoman.cleaning.signs import DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, SPACE, UNSPACED, Signs, scripts_of
 from dragoman.contracts import Record
-from dragoman.corpus.normalising import is_mojibake
-from dragoman.corpus.signs import DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, SPACE, UNSPACED, Signs, scripts_of
 
 Scores = NDArray[np.float64]
 Verdicts = NDArray[np.bool_]

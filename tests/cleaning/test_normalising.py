@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.contracts import Origin, Record, UserError
-from dragoman.corpus.normalising import (
+from dragoman.cleaning.normalising import (
     Normalisations,
     Normaliser,
     evenly_spaced,
@@ -18,6 +17,7 @@ from dragoman.corpus.normalising import (
     quotes_of,
     repaired,
 )
+from dragoman.contracts import Origin, Record, UserError
 
 
 @pytest.mark.parametrize("text", ["schön", "中文", "naïve café", "“quoted” – dash", "привет", "Ω ≈ 5", "ĂȚȘ"])

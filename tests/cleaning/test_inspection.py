@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dragoman.cleaning.inspection import inspect, lengths
+from dragoman.cleaning.pictures import bars, draw, histogram
 from dragoman.contracts import Origin, Record
-from dragoman.corpus.inspection import inspect, lengths
-from dragoman.corpus.pictures import bars, draw, histogram
 from dragoman.corpus.records import record_of
 
 

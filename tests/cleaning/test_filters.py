@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.cleaning import filters
+from dragoman.cleaning.filters import Chunk, Filter, first_reasons
 from dragoman.contracts import Origin, Record
-from dragoman.corpus import filters
-from dragoman.corpus.filters import Chunk, Filter, first_reasons
 
 
 def chunk(*pairs: tuple[str, str], languages: tuple[str, str] = ("en", "de")) -> Chunk:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.cleaning.duplicates import Seen
+from dragoman.cleaning.ordering import different, sampled, shuffled
 from dragoman.contracts import Origin, SentencePair, UserError
 from dragoman.corpus.bitext import ListBitext
-from dragoman.corpus.duplicates import Seen
-from dragoman.corpus.ordering import different, sampled, shuffled
 
 
 def bitext(count: int) -> ListBitext:

@@ -15,12 +15,12 @@ from typing import ClassVar
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
+from dragoman.cleaning import filters
+from dragoman.cleaning.duplicates import Repeated, Seen
+from dragoman.cleaning.filters import Chunk, Filter, first_reasons
+from dragoman.cleaning.normalising import Normalisations, Normaliser
 from dragoman.contracts import Record, SentencePair
-from dragoman.corpus import filters
 from dragoman.corpus.bitext import summary_of
-from dragoman.corpus.duplicates import Repeated, Seen
-from dragoman.corpus.filters import Chunk, Filter, first_reasons
-from dragoman.corpus.normalising import Normalisations, Normaliser
 from dragoman.corpus.records import record_of
 
 AT_ONCE = 10_000

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.cleaning import cleaner as cleaning
+from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, FilterOptions, Rejected
+from dragoman.cleaning.duplicates import Repeated, Seen, duplicate_key, held_out_keys
+from dragoman.cleaning.filters import AtMost, Chunk, Scores
+from dragoman.cleaning.normalising import Normalisations
 from dragoman.contracts import Origin, Record, SentencePair
-from dragoman.corpus import cleaning
 from dragoman.corpus.bitext import ListBitext
-from dragoman.corpus.cleaning import CLEANING, Cleaner, CleaningRecipe, FilterOptions, Rejected
-from dragoman.corpus.duplicates import Repeated, Seen, duplicate_key, held_out_keys
-from dragoman.corpus.filters import AtMost, Chunk, Scores
-from dragoman.corpus.normalising import Normalisations
 from dragoman.corpus.records import record_of
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.corpus.signs import (
+from dragoman.cleaning.signs import (
     CLASSES,
     DIGIT,
     ODD,
