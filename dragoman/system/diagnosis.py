@@ -153,7 +153,8 @@ HARMLESS = {
 
 
 def _share(count: int, total: int) -> str:
-    return f"{count:,} ({100 * count / max(total, 1):.2g} %)"
+    share = 100 * count / max(total, 1)
+    return f"{count:,} ({share:.0f} %)" if share >= 10 else f"{count:,} ({share:.2g} %)"
 
 
 # --- a model ------------------------------------------------------------------------------------
