@@ -17,6 +17,7 @@ from benchmarks.noise import pairs_of, spoilt
 from benchmarks.quality import THREADS, dragoman
 from benchmarks.steps import RESULTS, Result, step, table
 
+DEFAULTS = ("tatoeba.zh-en", "20", "0.3")
 WAYS = ("as it is", "spoilt", "cleaned")
 
 
@@ -49,7 +50,7 @@ def trained(corpus: Corpus, way: str, minutes: float, share: float) -> Result:
         return {"evaluation": judged, "lines": sum(1 for _ in lines)}
 
 
-def main(name: str = "tatoeba.zh-en", minutes: float = 20, share: float = 0.3) -> None:
+def main(name: str, minutes: float, share: float) -> None:
     """Print a row a way."""
     corpus = CORPORA[name]
     rows: list[tuple[object, ...]] = []
@@ -65,4 +66,5 @@ def main(name: str = "tatoeba.zh-en", minutes: float = 20, share: float = 0.3) -
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2], *map(float, sys.argv[2:4]))
+    asked = [*sys.argv[1:], *DEFAULTS[len(sys.argv) - 1 :]]
+    main(asked[0], float(asked[1]), float(asked[2]))
