@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dragoman.abilities import CanCover
-from tests.contract.models import SOURCES, Trained
+from tests.contract.models import SOURCES, Trained, every_kind
 
 
+@every_kind
 def test_what_it_was_trained_on_is_known_and_strange_signs_are_not(model: Trained) -> None:
     assert isinstance(model.translator, CanCover)
     known = model.translator.coverage(SOURCES)
@@ -17,6 +18,7 @@ def test_what_it_was_trained_on_is_known_and_strange_signs_are_not(model: Traine
     assert strange.units > known.units
 
 
+@every_kind
 def test_white_space_is_no_unit_and_nothing_is_nothing(model: Trained) -> None:
     assert isinstance(model.translator, CanCover)
     nothing = model.translator.coverage(["", " \u3000"])
