@@ -22,7 +22,7 @@ from dragoman.cli.translate import translate
 
 HELP = "Train translators on your own sentence pairs, translate with them, and know how good they are."
 START = """Begin with:
-  dragoman train transformer-tiny --train my.tmx --source en --target de \\
+  dragoman train transformer-auto --train my.tmx --source en --target de \\
       --time-budget 20m --out model
   dragoman translate model my.txt
   dragoman evaluate model --test my-test.tmx"""
