@@ -49,6 +49,11 @@ def tables() -> dict[str, Table]:
         found[f"quality-{corpus.name}"] = Table(about, "quality", (corpus.name,))
     found["stopping"] = Table("transformer-auto until it stops by itself", "quality", (MULTI30K.name, "0"))
     found["lowresource"] = Table("6,644 pairs: transformer-auto, -base, back-translation (100 minutes)", "lowresource")
+    for corpus in (MULTI30K, TATOEBA_ZH_EN):
+        about = "what cleaning catches of a corpus that was spoilt on purpose (a minute)"
+        found[f"noise-{corpus.name}"] = Table(about, "noise", (corpus.name,))
+    found["filtering"] = Table("cleaning a million pairs, and beside OpusFilter (20 minutes)", "filtering")
+    found["cleaned"] = Table("BLEU with spoilt, cleaned and original pairs (an hour)", "cleaned")
     found["memory"] = Table("the peak of a training on a million pairs", "memory")
     return found
 

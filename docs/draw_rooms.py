@@ -23,7 +23,7 @@ FOUNDATION, ROOF = "contracts", "dragoman"
 FLOORS: tuple[tuple[str, ...], ...] = (
     (FOUNDATION,),
     ("corpus", "evaluation"),
-    ("text", "search"),
+    ("cleaning", "text", "search"),
     ("lm", "vectors", "alignment"),
     ("rules", "phrases", "neural"),
     ("system",),

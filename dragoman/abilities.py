@@ -5,7 +5,9 @@ Every product asks this before it translates, so that no option is dropped in si
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
 
 from dragoman.contracts import Ability, Request, SearchOptions, UserError
 
@@ -61,3 +63,28 @@ def inability(kind: str, ability: Ability, kinds: Sequence[str], option: str = "
     asked = f" ({option})" if option else ""
     able = f"; kinds that can: {', '.join(kinds)}" if kinds else ""
     return f"kind {kind!r} cannot {NAMES[ability]}{asked}{able}"
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How well a model knows the units of some texts.
+
+    units: running words or characters (no white space), `kind` says which. unknown: those that it has no piece of
+    their own for, with their counts. too_long: texts that are longer than what it was often trained on.
+    """
+
+    kind: Literal["words", "characters"]
+    units: int
+    unknown: Mapping[str, int]
+    too_long: int = 0
+
+    @property
+    def unknown_share(self) -> float:
+        return sum(self.unknown.values()) / max(self.units, 1)
+
+
+@runtime_checkable
+class CanCover(Protocol):
+    """A translator that can say what it does not know before it translates."""
+
+    def coverage(self, texts: Sequence[str]) -> Coverage: ...

@@ -50,6 +50,18 @@ def lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
+def test_look_and_clean(folder: Path) -> None:
+    found = json.loads(dragoman(folder, "corpus", "inspect", "my.tmx", *EN_ZH, "--picture", "my.png", "--json").stdout)
+    assert found["records"] == len(PAIRS)
+    assert found["target"]["looks_like_declared"] > 0.9
+    assert (folder / "my.png").stat().st_size > 10_000
+    run = dragoman(folder, "corpus", "clean", "my.tmx", *EN_ZH, "--out", "clean.tsv", "--report", "report", "--json")
+    told = json.loads(run.stdout)
+    assert told["kept"] + sum(told["rejected"].values()) == len(PAIRS)
+    assert told["kept"] == len(lines(folder / "clean.tsv")) > 0.98 * len(PAIRS)
+    assert len(lines(folder / "report" / "rejected.tsv")) == 1 + sum(told["rejected"].values())
+
+
 def test_split_a_tmx_without_leaks(folder: Path) -> None:
     dragoman(folder, "corpus", "split", "my.tmx", *EN_ZH, "--dev", "60", "--test", "60", "--out", "data")
     parts = {part: lines(folder / "data" / f"{part}.en") for part in ("train", "dev", "test")}
@@ -129,6 +141,14 @@ def test_evaluate_against_baselines(folder: Path) -> None:
     shown = dragoman(folder, "evaluate", "model", *test, "--explain", "1").stdout
     assert "tok:zh" in shown
     assert "BLEU" in shown
+
+
+def test_the_doctor_examines_the_model(folder: Path) -> None:
+    run = dragoman(folder, "doctor", "model", "--test", "data/test.en", "data/test.zh", "--json")
+    findings = json.loads(run.stdout)["findings"]
+    assert any(one["what"].startswith("dev BLEU") for one in findings)
+    assert any(one["what"].startswith("BLEU") for one in findings)
+    assert {one["level"] for one in findings} <= {"warning", "note", "good"}
 
 
 def test_score_is_one_line_a_record(folder: Path) -> None:

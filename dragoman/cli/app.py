@@ -7,7 +7,9 @@ from collections.abc import Callable, Sequence
 
 from cyclopts import App, Parameter
 
-from dragoman.cli.corpus import convert, split
+from dragoman.cli.cleaning import clean, inspect
+from dragoman.cli.corpus import convert, dedupe, merge, sample, shuffle, split
+from dragoman.cli.doctor import doctor
 from dragoman.cli.errors import exit_code_of, terminating
 from dragoman.cli.evaluate import evaluate
 from dragoman.cli.export import export
@@ -20,7 +22,7 @@ from dragoman.cli.translate import translate
 
 HELP = "Train translators on your own sentence pairs, translate with them, and know how good they are."
 START = """Begin with:
-  dragoman train transformer-tiny --train my.tmx --source en --target de \\
+  dragoman train transformer-auto --train my.tmx --source en --target de \\
       --time-budget 20m --out model
   dragoman translate model my.txt
   dragoman evaluate model --test my-test.tmx"""
@@ -47,12 +49,15 @@ def application() -> App:
         default_parameter=Parameter(negative=(), show_default=_shown_default),
         suppress_keyboard_interrupt=False,
     )
-    verbs: tuple[Callable[..., None], ...] = (train, translate, evaluate, score, export, info, recipes)
+    verbs: tuple[Callable[..., None], ...] = (train, translate, evaluate, score, export, doctor, info, recipes)
     for place, verb in enumerate(verbs):
         app.command(verb, sort_key=place)
-    data = App(name="corpus", help="Convert and split sentence pairs.", help_epilogue="", sort_key=99)
-    data.command(convert)
-    data.command(split)
+    data = App(
+        name="corpus", help="Look at sentence pairs, clean, convert and split them.", help_epilogue="", sort_key=99
+    )
+    works: tuple[Callable[..., None], ...] = (inspect, clean, convert, merge, dedupe, sample, shuffle, split)
+    for place, work in enumerate(works):
+        data.command(work, sort_key=place)
     app.command(data)
     return app
 

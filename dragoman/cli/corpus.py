@@ -1,12 +1,18 @@
-"""How do sentence pairs go from one format to another, and into parts that do not leak?"""
+"""How do sentence pairs get into another format, another order, fewer, or parts that do not leak?"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Annotated, Literal
 
-from dragoman.cli.options import Files, Folder, OnBadLine, Source, Target
-from dragoman.cli.reading import opened
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from dragoman.cli.options import Files, Folder, ReadingFlags, Seed
+from dragoman.cli.reading import opened_by
 from dragoman.cli.screen import say
+from dragoman.contracts import Bitext, SentencePair
 
 
 def convert(
@@ -14,25 +20,131 @@ def convert(
     /,
     *,
     out: Files,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
 ) -> None:
     """Write sentence pairs in another format, chosen by the suffix of --out.
 
     Parameters
     ----------
     files:
-        TMX, PO, MO or TSV files, pairs of plain text files (source, target), or folders of them.
+        TSV, CSV, JSON Lines, Pharaoh, TMX, XLIFF, PO or MO files, pairs of plain text files
+        (source, target), or folders of them; compressed too.
     out:
-        One .tmx or .tsv, or two plain text files (source, target), each also as .gz; - is TSV on standard output.
+        One .tsv, .csv, .jsonl, .ndjson, .pharaoh, .tmx, .xlf (XLIFF 1.2), .xliff (2.0), .po or .mo,
+        or two plain text files (source, target); each also as .gz, .xz, .bz2 or .zst.
+        - is TSV on standard output.
     """
+    _write(files, out, reading, lambda bitext: bitext)
+
+
+def merge(
+    files: Files,
+    /,
+    *,
+    out: Files,
+    reading: ReadingFlags = ReadingFlags(),
+) -> None:
+    """Write the sentence pairs of several files one after another; FILE*3 comes three times.
+
+    Parameters
+    ----------
+    files:
+        Files in any format that train reads, also of several formats.
+    out:
+        As of `dragoman corpus convert`.
+    """
+    _write(files, out, reading, lambda bitext: bitext)
+
+
+def dedupe(
+    files: Files,
+    /,
+    *,
+    out: Files,
+    by: Literal["pairs", "sources", "targets", "sides"] = "pairs",
+    reading: ReadingFlags = ReadingFlags(),
+) -> None:
+    """Keep the first of repeated sentence pairs; case, punctuation and spaces do not make a difference.
+
+    Parameters
+    ----------
+    files:
+        Sentence pairs, in any format that train reads.
+    out:
+        As of `dragoman corpus convert`.
+    by:
+        What may not come twice: a pair of both sides, a source, a target, or either of them.
+    """
+    from dragoman.cleaning.duplicates import Seen
+    from dragoman.cleaning.ordering import different
+
+    _write(files, out, reading, lambda bitext: different(bitext, Seen(by)))
+
+
+def sample(
+    files: Files,
+    /,
+    *,
+    out: Files,
+    count: Annotated[int, Parameter(validator=Number(gte=1))],
+    seed: Seed = None,
+    reading: ReadingFlags = ReadingFlags(),
+) -> None:
+    """Draw so many sentence pairs, each with the same chance; they stay in their order.
+
+    Parameters
+    ----------
+    files:
+        Sentence pairs, in any format that train reads.
+    out:
+        As of `dragoman corpus convert`.
+    count:
+        How many.
+    seed:
+        Another seed, another sample.
+    """
+    from dragoman.cleaning.ordering import sampled
+
+    _write(files, out, reading, lambda bitext: sampled(bitext, count, seed or 0))
+
+
+def shuffle(
+    files: Files,
+    /,
+    *,
+    out: Files,
+    seed: Seed = None,
+    reading: ReadingFlags = ReadingFlags(),
+) -> None:
+    """Write sentence pairs in random order, both sides together; memory stays small however many there are.
+
+    Parameters
+    ----------
+    files:
+        Sentence pairs, in any format that train reads.
+    out:
+        As of `dragoman corpus convert`.
+    seed:
+        Another seed, another order.
+    """
+    from dragoman.cleaning.ordering import shuffled
+
+    _write(files, out, reading, lambda bitext: shuffled(bitext, seed or 0))
+
+
+def _write(
+    files: list[str],
+    out: list[str],
+    reading: ReadingFlags,
+    of: Callable[[Bitext], Iterable[SentencePair]],
+) -> None:
+    """What `of` makes of the pairs of the files."""
     from dragoman.corpus.streams import refuse_overwriting
     from dragoman.corpus.writers import write_bitext
 
     refuse_overwriting(files, out)
-    bitext = opened(files, source, target, on_bad_line, "read")
-    say(write_bitext(bitext, out, bitext.source_language, bitext.target_language).summary())
+    bitext = opened_by(reading, files)
+    say(write_bitext(of(bitext), out, bitext.source_language, bitext.target_language).summary())
 
 
 def split(
@@ -42,9 +154,7 @@ def split(
     out: Folder,
     dev: float | None = None,
     test: float | None = None,
-    source: Source = None,
-    target: Target = None,
-    on_bad_line: OnBadLine = "stop",
+    reading: ReadingFlags = ReadingFlags(),
 ) -> None:
     """Split sentence pairs into train, dev and test, without leaks and the same on every machine.
 
@@ -54,7 +164,8 @@ def split(
     Parameters
     ----------
     files:
-        TMX, PO, MO or TSV files, pairs of plain text files (source, target), or folders of them.
+        TSV, CSV, JSON Lines, Pharaoh, TMX, XLIFF, PO or MO files, pairs of plain text files
+        (source, target), or folders of them; compressed too.
     out:
         The folder for train.SOURCE, train.TARGET, dev.SOURCE and so on.
     dev:
@@ -64,6 +175,6 @@ def split(
     """
     from dragoman.corpus.splitting import split_bitext
 
-    bitext = opened(files, source, target, on_bad_line, "read")
+    bitext = opened_by(reading, files)
     report = split_bitext(bitext, Path(out), dev=dev, test=test)
     print(report.summary())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -65,6 +66,37 @@ Workers = Annotated[
 Seed = Annotated[int | None, Parameter(validator=Number(gte=0, lt=2**64))]
 NBest = Annotated[int | None, Parameter(validator=Number(gte=1))]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show no progress; warnings still come.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class ReadingFlags:
+    """How the corpus commands read sentence pairs."""
+
+    source: Source = None
+    target: Target = None
+    on_bad_line: OnBadLine = "stop"
+    columns: Annotated[
+        str | None,
+        Parameter(
+            metavar="SOURCE_NAME,TARGET_NAME",
+            help="The CSV columns or JSON keys of both sides, where these are not named by language or source, target.",
+        ),
+    ] = None
+    inline_tags: Annotated[
+        Literal["strip", "keep"],
+        Parameter(help="Tags inside the sentences of TMX and XLIFF: left out, or kept as text."),
+    ] = "strip"
+
+    def named_columns(self) -> tuple[str, str] | None:
+        """The two names of --columns; a name that holds a comma stands in double quotes."""
+        if self.columns is None:
+            return None
+        names = [name.strip() for name in next(csv.reader([self.columns]), [])]
+        if len(names) != 2 or not all(names):
+            raise UserError(f"--columns {self.columns}: two names with a comma between, source and target")
+        return names[0], names[1]
+
 
 SEARCH = Group("Search", sort_key=10)
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
-from dragoman.cli.screen import say
-from dragoman.contracts import Record, SentencePair, UserError
+from dragoman.cli.screen import say, screen
+from dragoman.contracts import Progress, Record, SentencePair, UserError
 from dragoman.wording import counted
 
 if TYPE_CHECKING:
+    from dragoman.cli.options import ReadingFlags
     from dragoman.corpus.bitext import FileBitext
+
+RECORDS_BETWEEN_SIGNS = 1000
+SECONDS_BETWEEN_SIGNS = 0.2
 
 
 def opened(
@@ -19,15 +25,65 @@ def opened(
     target: str | None,
     on_bad_line: Literal["stop", "skip"],
     part: str,
+    *,
+    columns: tuple[str, str] | None = None,
+    inline_tags: Literal["strip", "keep"] = "strip",
 ) -> FileBitext:
     """Open the files as pairs; say on standard error what was kept, and what was set aside and why."""
     from dragoman.corpus.formats import open_bitext
 
-    bitext = open_bitext(files, source, target, on_bad_line=on_bad_line)
+    bitext = open_bitext(files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags)
     say(f"{part}: {bitext.source_language}-{bitext.target_language}, {bitext.summary()}")
     for line in (*bitext.warnings, *bitext.details()):
         say(f"{part}: {line}")
     return bitext
+
+
+def opened_by(flags: ReadingFlags, files: Sequence[str], part: str = "read") -> FileBitext:
+    """The same for the corpus commands, which share their flags."""
+    columns = flags.named_columns()
+    return opened(
+        files, flags.source, flags.target, flags.on_bad_line, part, columns=columns, inline_tags=flags.inline_tags
+    )
+
+
+@contextmanager
+def walked(
+    flags: ReadingFlags, files: Sequence[str], phase: str, quiet: bool
+) -> Iterator[tuple[Iterator[Record], tuple[str, str]]]:
+    """The records of the files, to be walked once with a sign of life, and their languages.
+
+    Warnings of the readers are said when the block ends.
+    """
+    from dragoman.corpus.bitext import Warnings
+    from dragoman.corpus.formats import open_records
+    from dragoman.corpus.streams import metered
+
+    opened_files = open_records(
+        files,
+        flags.source,
+        flags.target,
+        on_bad_line=flags.on_bad_line,
+        columns=flags.named_columns(),
+        inline_tags=flags.inline_tags,
+    )
+    warnings = Warnings()
+    with screen(quiet) as report, metered() as meter:
+
+        def alive() -> Iterator[Record]:
+            began = told = time.monotonic()
+            for count, record in enumerate(opened_files.walk(warnings.hear), 1):
+                yield record
+                if count % RECORDS_BETWEEN_SIGNS == 0 and (now := time.monotonic()) - told > SECONDS_BETWEEN_SIGNS:
+                    told, done = now, min(1.0, meter.read / max(opened_files.size, 1))
+                    values = {"records_per_second": count / (now - began)}
+                    if done:
+                        values["seconds_left"] = (now - began) * (1 - done) / done
+                    report(Progress(phase, count, round(count / done) if done else 0, values))
+
+        yield alive(), (opened_files.source_language, opened_files.target_language)
+    for warning in warnings.told():
+        say(f"{phase}: {warning}")
 
 
 def every_record(bitext: FileBitext) -> Iterator[SentencePair | None]:

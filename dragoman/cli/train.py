@@ -74,8 +74,8 @@ def train(
     recipe:
         A name that `dragoman recipes` lists, or a path ending in .toml.
     train:
-        Files or folders: TMX, PO, MO, TSV stand alone, plain text files come in pairs (source, target);
-        each also as .gz; - is standard input; NAME*3 reads NAME three times.
+        Files or folders: TSV, CSV, JSON Lines, Pharaoh, TMX, XLIFF, PO, MO stand alone, plain text files come in
+        pairs (source, target); compressed ones too; - is standard input; NAME*3 reads NAME three times.
     dev:
         Pairs on which checkpoints are chosen; without it a few are held out of the training pairs.
     out:
@@ -89,7 +89,8 @@ def train(
     init_from:
         A model to go on from, with its vocabulary.
     monolingual:
-        Text files in the target language, a sentence a line; also .gz and -. --reverse makes further pairs of them.
+        Text files in the target language, a sentence a line; compressed ones too, and -. --reverse makes further
+        pairs of them.
     reverse:
         A finished model that translates the target language into the source language: it writes their sources.
     restart:

@@ -65,7 +65,7 @@ def translate(
     model:
         A model folder, or memory:FILE[,FILE] for the closest segment of a bitext.
     files:
-        Text files, also .gz; none or - is standard input.
+        Text files, compressed ones too; none or - is standard input.
     out:
         Write there instead of to standard output.
     n_best:

@@ -95,7 +95,7 @@ def count_records(
     digest = PairDigest(source_language, target_language)
     set_aside: dict[str, int] = {}
     examples: list[Record] = []
-    warnings = _Warnings()
+    warnings = Warnings()
     count = 0
     for record in walk(warnings.hear):
         fault = fault_of(record, longest_side)
@@ -157,7 +157,7 @@ def _shortened(record: Record) -> Record:
     return replace(record, source=record.source[:_EXAMPLE_LENGTH], target=record.target[:_EXAMPLE_LENGTH])
 
 
-class _Warnings:
+class Warnings:
     """The first warnings, and how many there were."""
 
     def __init__(self) -> None:

@@ -15,8 +15,10 @@ from typing import Any, cast
 import polib
 
 from dragoman.contracts import Origin, Record, UserError
-from dragoman.corpus.languages import closeness, is_language, language_key
+from dragoman.corpus.compression import Damaged
+from dragoman.corpus.languages import closeness, is_language, language_key, orientation
 from dragoman.corpus.lines import OnBadLine, read_lines
+from dragoman.corpus.reading import Reading
 from dragoman.corpus.records import (
     MARK_BAD_BYTES,
     Warn,
@@ -27,7 +29,7 @@ from dragoman.corpus.records import (
     record_of,
     unheard,
 )
-from dragoman.corpus.streams import Damaged, read_chunks, shown_name
+from dragoman.corpus.streams import InputFile, read_chunks
 
 _CHARSET = re.compile(rb"charset=([A-Za-z0-9._:-]+)")
 _STRING_LINE = re.compile(r'\s*(?:#~\s*)?(?:msg[a-z_]+(?:\[\d+\])?\s*)?"(.*)', re.DOTALL)
@@ -64,50 +66,28 @@ class _Text(str):
         return self.split("\n")
 
 
-def read_catalogue(
-    path: str | Path,
-    source: str,
-    target: str,
-    on_bad_line: OnBadLine = "stop",
-    *,
-    name: str = "",
-    warn: Warn = unheard,
-) -> Iterator[Record]:
+def read_catalogue(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterator[Record]:
     """One record a message (two a plural one); MO messages count from 1 in place of lines.
 
     Faults: "fuzzy", "obsolete", "untranslated", "language=de" for a catalogue in another language.
     A catalogue in the source language is turned round. `warn` hears when messages that should be
     English by custom are taken for another language. Raises UserError with the line at damage.
     """
-    name = name or shown_name(path)
-    catalogue = _read(path, name, on_bad_line)
-    turned, foreign = _orientation(catalogue, source, target)
+    catalogue = _read(file.path, file.name, reading.on_bad_line)
+    first, source, target = catalogue.message_language, reading.source, reading.target
+    turned, foreign = orientation(first, catalogue.language, source, target, assumed="en")
     message_side = target if turned else source
-    if not (foreign or catalogue.message_language or closeness("en", message_side)):
-        warn(f"{name}: its messages are taken for {message_side}; the header has no X-Source-Language")
+    if not (foreign or first or closeness("en", message_side)):
+        warn(f"{file.name}: its messages are taken for {message_side}; the header has no X-Source-Language")
     for entry in catalogue.entries:
         sides = on_one_line(entry.source), on_one_line(entry.target)
         fault = entry.fault or damage_in("".join(sides)) or (f"language={foreign}" if foreign else "")
-        yield record_of(sides[turned], sides[not turned], Origin(name, entry.line), fault)
+        yield record_of(sides[turned], sides[not turned], Origin(file.name, entry.line), fault)
 
 
-def _orientation(catalogue: _Catalogue, source: str, target: str) -> tuple[bool, str]:
-    """Whether messages are the target side, and the language in the header that is not wanted."""
-    message_language = catalogue.message_language or "en"
-    if not catalogue.language:
-        turned = closeness(message_language, target) > closeness(message_language, source)
-    else:
-        fits_source, fits_target = (closeness(catalogue.language, code) for code in (source, target))
-        if not fits_source and not fits_target:
-            return False, catalogue.language
-        turned = fits_source > fits_target
-    stated = catalogue.message_language
-    return turned, stated if stated and not closeness(stated, target if turned else source) else ""
-
-
-def catalogue_languages(path: str | Path, *, name: str = "") -> tuple[str, ...]:
+def catalogue_languages(file: InputFile) -> tuple[str, ...]:
     """The languages of messages and translations; the messages are English unless the header says else."""
-    catalogue = _read(path, name or shown_name(path), "skip")
+    catalogue = _read(file.path, file.name, "skip")
     if not catalogue.language:
         return ()
     return tuple(language_key(code) for code in (catalogue.message_language or "en", catalogue.language))

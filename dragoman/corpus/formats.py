@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from dragoman.contracts import Record, UserError
-from dragoman.corpus.bitext import LONGEST_SIDE, FileBitext, count_records
+from dragoman.corpus.bitext import LONGEST_SIDE, FileBitext, Walk, count_records
+from dragoman.corpus.columns import csv_languages, read_csv
+from dragoman.corpus.jsonlines import json_languages, read_json_lines
 from dragoman.corpus.languages import check_language, language_key, language_of_suffix, same_language
 from dragoman.corpus.lines import OnBadLine
+from dragoman.corpus.reading import Columns, InlineTags, Reading
 from dragoman.corpus.records import Warn
 from dragoman.corpus.sources import ASK, PLAIN, BitextFile, bitext_files, check_order
 from dragoman.corpus.streams import InputFile
-from dragoman.corpus.tabular import read_side_by_side, read_tsv
+from dragoman.corpus.tabular import read_pharaoh, read_side_by_side, read_tsv
+from dragoman.corpus.tmx import read_tmx, tmx_languages
+from dragoman.corpus.xliff import read_xliff, xliff_languages
 
-ContainerReader = Callable[[InputFile, str, str, OnBadLine, Warn], Iterator[Record]]
-
-
-def _tsv(file: InputFile, source: str, target: str, on_bad_line: OnBadLine, warn: Warn) -> Iterator[Record]:
-    return read_tsv(file.path, on_bad_line, name=file.name)
+ContainerReader = Callable[[InputFile, Reading, Warn], Iterator[Record]]
 
 
-def _tmx(file: InputFile, source: str, target: str, on_bad_line: OnBadLine, warn: Warn) -> Iterator[Record]:
-    from dragoman.corpus.tmx import read_tmx
-
-    return read_tmx(file.path, source, target, on_bad_line, name=file.name, warn=warn)
-
-
-def _catalogue(file: InputFile, source: str, target: str, on_bad_line: OnBadLine, warn: Warn) -> Iterator[Record]:
+def _catalogue(file: InputFile, reading: Reading, warn: Warn) -> Iterator[Record]:
     from dragoman.corpus.catalogues import read_catalogue
 
-    return read_catalogue(file.path, source, target, on_bad_line, name=file.name, warn=warn)
+    return read_catalogue(file, reading, warn)
 
 
 # A new container is a reader and a row here, its suffix in sources.CONTAINERS.
-SUFFIXES: Mapping[str, ContainerReader] = {".tsv": _tsv, ".tmx": _tmx, ".po": _catalogue, ".mo": _catalogue}
+SUFFIXES: Mapping[str, ContainerReader] = {
+    **{".tsv": read_tsv, ".csv": read_csv, ".jsonl": read_json_lines, ".ndjson": read_json_lines},
+    **{".pharaoh": read_pharaoh, ".tmx": read_tmx},
+    **dict.fromkeys((".xlf", ".xliff", ".sdlxliff", ".mqxliff"), read_xliff),
+    **{".po": _catalogue, ".mo": _catalogue},
+}
+_WITH_NAMES = (".csv", ".jsonl", ".ndjson")
 
 
 def open_bitext(
@@ -44,13 +47,41 @@ def open_bitext(
     *,
     on_bad_line: OnBadLine = "stop",
     longest_side: int = LONGEST_SIDE,
+    columns: Columns | None = None,
+    inline_tags: InlineTags = "strip",
 ) -> FileBitext:
     """Open files, folders, `-` and `name*3` as one bitext, in the order given.
 
     Languages that are not given are taken from the files: suffixes (train.en train.zh), a TMX with
-    two languages, a catalogue's header. longest_side: characters; longer pairs are set aside.
+    two languages, the header of a catalogue or CSV. longest_side: characters; longer pairs are set aside.
+    columns, inline_tags: see `Reading`.
     Raises UserError at a bad file, at unequal line counts, and when no pair is kept.
     """
+    found = open_records(files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags)
+    return count_records(found.walk, found.source_language, found.target_language, longest_side, found.name)
+
+
+@dataclass(frozen=True)
+class Records:
+    """Files whose languages are known, and which nobody has walked yet. size: bytes of all that a walk reads."""
+
+    walk: Walk
+    source_language: str
+    target_language: str
+    name: str
+    size: int
+
+
+def open_records(
+    files: Sequence[str],
+    source: str | None = None,
+    target: str | None = None,
+    *,
+    on_bad_line: OnBadLine = "stop",
+    columns: Columns | None = None,
+    inline_tags: InlineTags = "strip",
+) -> Records:
+    """As open_bitext, but nothing is counted: for those who walk once and want every record, with its fault."""
     if not files:
         raise UserError("no files to read pairs from")
     warnings: list[str] = []
@@ -59,38 +90,38 @@ def open_bitext(
     for code in (source, target):
         if code is not None:
             check_language(code)
-    found = bitext_files(files, source, target, warnings.append)
-    source, target = _languages(found, source, target)
-    walk = partial(_walk, found, source, target, on_bad_line, tuple(warnings))
-    return count_records(walk, source, target, longest_side, " ".join(one.name for one in found))
+    found = bitext_files(files, source, target, warnings.append, columns)
+    if columns and not any(one.container in _WITH_NAMES for one in found):
+        names, kinds = ", ".join(one.name for one in found), ", ".join(_WITH_NAMES)
+        raise UserError(f"{names}: no columns to choose {' and '.join(columns)} from ({kinds} have some)")
+    source, target = _languages(found, source, target, columns)
+    reading = Reading(source, target, on_bad_line, columns, inline_tags)
+    walk = partial(_walk, found, reading, tuple(warnings))
+    size = sum(os.path.getsize(file.path) * one.copies for one in found for file in one.files)
+    return Records(walk, source, target, " ".join(one.name for one in found), size)
 
 
-def _walk(
-    found: Sequence[BitextFile],
-    source: str,
-    target: str,
-    on_bad_line: OnBadLine,
-    warnings: Sequence[str],
-    warn: Warn,
-) -> Iterator[Record]:
+def _walk(found: Sequence[BitextFile], reading: Reading, warnings: Sequence[str], warn: Warn) -> Iterator[Record]:
     for warning in warnings:
         warn(warning)
     for one in found:
         for _ in range(one.copies):
             if one.container == PLAIN:
-                yield from read_side_by_side(one.files[0], one.files[1], on_bad_line)
+                yield from read_side_by_side(one.files[0], one.files[1], reading.on_bad_line)
             else:
-                yield from SUFFIXES[one.container](one.files[0], source, target, on_bad_line, warn)
+                yield from SUFFIXES[one.container](one.files[0], reading, warn)
 
 
-def _languages(found: Sequence[BitextFile], source: str | None, target: str | None) -> tuple[str, str]:
+def _languages(
+    found: Sequence[BitextFile], source: str | None, target: str | None, columns: Columns | None
+) -> tuple[str, str]:
     """The two languages: as given, else as the files tell them."""
     if source and target:
         return source, target
     told: dict[tuple[str, ...], tuple[str, ...]] = {}
     seen = ""
     for one in found:
-        languages = _languages_in(one)
+        languages = _languages_in(one, columns)
         if len(languages) == 2:
             told.setdefault(tuple(language_key(language) for language in languages), languages)
         elif languages:
@@ -116,16 +147,22 @@ def _languages(found: Sequence[BitextFile], source: str | None, target: str | No
     return source, target
 
 
-def _languages_in(one: BitextFile) -> tuple[str, ...]:
+def _languages_in(one: BitextFile, columns: Columns | None) -> tuple[str, ...]:
     file = one.files[0]
-    if one.container == PLAIN:
-        return tuple(language for each in one.files if (language := language_of_suffix(each.name)))
-    if one.container == ".tmx":
-        from dragoman.corpus.tmx import tmx_languages
+    match one.container:
+        case ".tsv" | ".pharaoh":
+            return ()
+        case ".csv":
+            return csv_languages(file, columns)
+        case ".jsonl" | ".ndjson":
+            return json_languages(file, columns)
+        case ".tmx":
+            return tuple(tmx_languages(file))
+        case ".po" | ".mo":
+            from dragoman.corpus.catalogues import catalogue_languages
 
-        return tuple(tmx_languages(file.path, name=file.name))
-    if one.container in (".po", ".mo"):
-        from dragoman.corpus.catalogues import catalogue_languages
-
-        return catalogue_languages(file.path, name=file.name)
-    return ()
+            return catalogue_languages(file)
+        case "":
+            return tuple(language for each in one.files if (language := language_of_suffix(each.name)))
+        case _:
+            return tuple(xliff_languages(file))

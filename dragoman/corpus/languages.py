@@ -8,10 +8,31 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from dragoman.contracts import UserError
+from dragoman.corpus.compression import without_compression
 
 _SIMPLIFIED, _TRADITIONAL = "Hans", "Hant"
 _CHINESE_REGIONS = {"CN": _SIMPLIFIED, "SG": _SIMPLIFIED, "TW": _TRADITIONAL, "HK": _TRADITIONAL, "MO": _TRADITIONAL}
-_OLD_CODES = {"cmn": "zh", "iw": "he", "in": "id", "ji": "yi"}
+# ISO 639: codes of three letters (and old ones) of languages that have a code of two.
+_CODES = """
+aar aa, abk ab, afr af, aka ak, alb sq, amh am, ara ar, arb ar, arg an, arm hy, asm as, ava av, ave ae, aym ay,
+aze az, azj az, bak ba, bam bm, baq eu, bel be, ben bn, bih bh, bis bi, bod bo, bos bs, bre br, bul bg, bur my,
+cat ca, ces cs, cha ch, che ce, chi zh, chu cu, chv cv, cmn zh, cor kw, cos co, cre cr, cym cy, cze cs, dan da,
+deu de, div dv, dut nl, dzo dz, ekk et, ell el, eng en, epo eo, est et, eus eu, ewe ee, fao fo, fas fa, fij fj,
+fin fi, fra fr, fre fr, fry fy, ful ff, geo ka, ger de, gla gd, gle ga, glg gl, glv gv, gre el, grn gn, gug gn,
+guj gu, hat ht, hau ha, heb he, her hz, hin hi, hmo ho, hrv hr, hun hu, hye hy, ibo ig, ice is, ido io, iii ii,
+iku iu, ile ie, ina ia, ind id, ipk ik, isl is, ita it, jav jv, jpn ja, kal kl, kan kn, kas ks, kat ka, kau kr,
+kaz kk, khk mn, khm km, kik ki, kin rw, kir ky, kom kv, kon kg, kor ko, kua kj, kur ku, kmr ku, lao lo, lat la,
+lav lv, lvs lv, lim li, lin ln, lit lt, ltz lb, lub lu, lug lg, mac mk, mah mh, mal ml, mao mi, mar mr, may ms,
+mkd mk, mlg mg, plt mg, mlt mt, mon mn, mri mi, msa ms, zsm ms, mya my, nau na, nav nv, nbl nr, nde nd, ndo ng,
+nep ne, npi ne, nld nl, nno nn, nob nb, nor no, nya ny, oci oc, oji oj, ori or, ory or, orm om, gaz om, oss os,
+pan pa, per fa, pes fa, pli pi, pol pl, por pt, pus ps, pbt ps, que qu, quy qu, roh rm, ron ro, rum ro, run rn,
+rus ru, sag sg, san sa, sin si, slk sk, slo sk, slv sl, sme se, smo sm, sna sn, snd sd, som so, sot st, spa es,
+sqi sq, als sq, srd sc, srp sr, ssw ss, sun su, swa sw, swh sw, swe sv, tah ty, tam ta, tat tt, tel te, tgk tg,
+tgl tl, tha th, tib bo, tir ti, ton to, tsn tn, tso ts, tuk tk, tur tr, twi tw, uig ug, ukr uk, urd ur, uzb uz,
+uzn uz, ven ve, vie vi, vol vo, wel cy, wln wa, wol wo, xho xh, yid yi, ydd yi, yor yo, zha za, zho zh, zul zu, iw he,
+in id, ji yi
+"""
+_OTHER_CODES = dict(row.split() for row in _CODES.split(","))
 _SCRIPT_NAMES = {"latin": "Latn", "cyrillic": "Cyrl", "chs": _SIMPLIFIED, "cht": _TRADITIONAL}
 _WELL_FORMED = re.compile(r"[A-Za-z]{2,8}([-_@][A-Za-z0-9]{1,8})*(\.[A-Za-z0-9-]+)?")
 _SUFFIX = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?")
@@ -36,7 +57,7 @@ class Language:
 
 
 def parse_language(code: str) -> Language:
-    """Read `zh_CN`, `zh-Hans`, `ZH-cn`, `sr@latin`, `de_DE.UTF-8`; Chinese always gets its script."""
+    """Read `zh_CN`, `zh-Hans`, `ZH-cn`, `sr@latin`, `de_DE.UTF-8`, `zho`; Chinese always gets its script."""
     language, *rest = re.split(r"[-_@]", code.strip().partition(".")[0])
     script = region = ""
     for part in rest:
@@ -46,7 +67,7 @@ def parse_language(code: str) -> Language:
             script = part.title()
         elif re.fullmatch(r"[A-Za-z]{2}|[0-9]{3}", part):
             region = part.upper()
-    language = _OLD_CODES.get(language.lower(), language.lower())
+    language = _OTHER_CODES.get(language.lower(), language.lower())
     if language == "zh" and not script:
         script = _CHINESE_REGIONS.get(region, _SIMPLIFIED)
     return Language(language, script, region)
@@ -84,13 +105,34 @@ def language_key(code: str) -> str:
     return str(Language(parsed.language, script, ""))
 
 
+def orientation(first: str, second: str, source: str, target: str, assumed: str = "") -> tuple[bool, str]:
+    """Whether a file in these two languages is to be turned round for source and target, and which one is not wanted.
+
+    A language that the file does not say is ""; assumed: what its first one is then likely to be.
+
+    >>> orientation("en", "de", "de", "en"), orientation("en", "de", "en", "fr"), orientation("en", "", "de", "en")
+    ((True, ''), (False, 'de'), (True, ''))
+    """
+    if second:
+        fits_source, fits_target = (closeness(second, wanted) for wanted in (source, target))
+        if not fits_source and not fits_target:
+            return False, second
+        turned = fits_source > fits_target
+    else:
+        turned = closeness(first or assumed, target) > closeness(first or assumed, source)
+    return turned, first if first and not closeness(first, target if turned else source) else ""
+
+
 def language_of_suffix(path: str) -> str | None:
-    """The language that a file's name ends in: `en` of train.en, train.en.gz and train.en.txt."""
-    name = PurePath(path).name.removesuffix(".gz").removesuffix(".txt")
+    """The language that a file's name ends in: `en` of train.en, train.en.xz and train.en.txt."""
+    name = without_compression(PurePath(path).name).removesuffix(".txt")
     stem, dot, suffix = name.rpartition(".")
-    if not stem or not dot or _NO_LANGUAGES.fullmatch(suffix.lower()) or not _SUFFIX.fullmatch(suffix):
-        return None
-    return suffix
+    return suffix if stem and dot and names_language(suffix) else None
+
+
+def names_language(word: str) -> bool:
+    """Whether a short word (a suffix, a column's name) is likely to stand for a language: en, yor, pt_BR, not txt."""
+    return _SUFFIX.fullmatch(word) is not None and not _NO_LANGUAGES.fullmatch(word.lower())
 
 
 def is_language(code: str) -> bool:

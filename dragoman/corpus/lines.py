@@ -7,24 +7,22 @@ space inside a line. Files are UTF-8.
 from __future__ import annotations
 
 import contextlib
-import errno
-import gzip
 import io
-import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, TextIO, cast
+from typing import Literal, TextIO
 
 from dragoman.contracts import UserError
-from dragoman.corpus.streams import Damaged, read_chunks, shown_name, why_not
+from dragoman.corpus.compression import Damaged
+from dragoman.corpus.files import writing_bytes
+from dragoman.corpus.streams import STANDARD_INPUT, read_chunks, shown_name
 
 OnBadLine = Literal["stop", "skip"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ class Line:
 def read_lines(path: str | Path, on_bad_line: OnBadLine = "stop", *, name: str = "") -> Iterator[Line]:
     """The lines of a file or of standard input (`-`), each as soon as it is there.
 
-    gzip is known by its first bytes. A byte order mark at the start is dropped, a lone `\\r` becomes
+    Compression is known by the first bytes. A byte order mark at the start is dropped, a lone `\\r` becomes
     a space. A line that is not UTF-8 or holds a NUL, and compressed data that ends early, raise
     UserError("FILE:LINE: why"); under "skip" they come as a Line with a fault ("not UTF-8", "NUL",
     "truncated").
@@ -110,63 +108,11 @@ def _checked(raw: bytes, number: int, skipped: int) -> Line:
 
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[TextIO]:
-    """A UTF-8 text file with `\\n`, gzipped if its name ends in .gz; `-` is standard output.
-
-    It is written aside in the same folder and takes its name when the block ends well; after an
-    exception nothing is left. A device or pipe is written to directly. Raises UserError when the
-    place cannot be written.
-    """
-    if str(path) == "-":
-        with _standard_output() as out:
+    """A UTF-8 text file with `\\n`, compressed if its name says so; `-` is standard output. See `writing_bytes`."""
+    at_terminal = str(path) == STANDARD_INPUT and sys.stdout.isatty()
+    with writing_bytes(path) as raw:
+        out = io.TextIOWrapper(raw, encoding="utf-8", newline="\n", line_buffering=at_terminal)
+        try:
             yield out
-        return
-    final = Path(path).resolve()
-    direct = final.exists() and not final.is_file()
-    aside = final if direct else final.with_name(f".{final.name}.{os.getpid()}.part")
-    try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        raw = aside.open("wb")
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written: {why_not(error)}") from error
-    try:
-        with raw, _text_file(raw, compressed=final.suffix == ".gz") as out:
-            yield out
-        if not direct:
-            _synchronise(aside)
-            os.replace(aside, final)
-    except BaseException as error:
-        if not direct:
-            aside.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in _DISK_FULL:
-            raise UserError(f"{path}: cannot be written: {why_not(error)}") from error
-        raise
-
-
-@contextlib.contextmanager
-def _text_file(raw: BinaryIO, compressed: bool) -> Iterator[TextIO]:
-    if not compressed:
-        with io.TextIOWrapper(raw, encoding="utf-8", newline="\n") as out:
-            yield out
-        return
-    # No name and no time in the gzip header: equal texts make equal files.
-    with (
-        gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,
-        io.TextIOWrapper(cast(BinaryIO, packed), encoding="utf-8", newline="\n") as out,
-    ):
-        yield out
-
-
-def _synchronise(path: Path) -> None:
-    """Have a closed file on the disk before it gets its name."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())
-
-
-@contextlib.contextmanager
-def _standard_output() -> Iterator[TextIO]:
-    sys.stdout.flush()
-    out = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="\n", line_buffering=sys.stdout.isatty())
-    try:
-        yield out
-    finally:
-        out.detach()
+        finally:
+            out.detach()

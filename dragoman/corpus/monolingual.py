@@ -75,7 +75,7 @@ def check_text_files(names: Sequence[str], source_language: str, target_language
 def open_monolingual(
     names: Sequence[str], train: Bitext, dev: Bitext | None = None, *, on_bad_line: OnBadLine = "stop"
 ) -> Monolingual:
-    """Read text files (also .gz, and `-`) in the target language of the bitext, a sentence a line.
+    """Read text files (compressed ones too, and `-`) in the target language of the bitext, a sentence a line.
 
     Left out and counted are blank lines, those of more than LONGEST_SIDE characters, those that stand as a target
     in train or dev, and repeated ones; under "skip" also lines that are no text. UserError where no line is left.

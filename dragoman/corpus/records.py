@@ -38,6 +38,11 @@ def on_one_line(text: str) -> str:
     return _LINE_SPACE.sub(" ", text).strip(" ")
 
 
+def unbroken(text: str) -> str:
+    """A text of several lines on one line; any other as it is."""
+    return on_one_line(text) if "\n" in text or "\r" in text else text
+
+
 def record_of(source: str, target: str, origin: Origin, fault: str = "") -> Record:
     """A record with the reason why it is no pair, if it is none."""
     return Record(source, target, origin, fault or _blank_fault(source, target))

@@ -1,6 +1,6 @@
 """Which files make up a bitext, and which of them belong together?
 
-Containers (TSV, TMX, PO, MO) stand alone; plain text files pair up in order: source, target.
+Containers (TSV, TMX, PO, ...) stand alone; plain text files pair up in order: source, target.
 """
 
 from __future__ import annotations
@@ -12,14 +12,21 @@ from itertools import islice
 from pathlib import Path
 
 from dragoman.contracts import UserError
+from dragoman.corpus.compression import without_compression
 from dragoman.corpus.languages import closeness, language_key, language_of_suffix, same_language
+from dragoman.corpus.reading import Columns
 from dragoman.corpus.records import Warn, unheard
-from dragoman.corpus.streams import STANDARD_INPUT, InputFile, read_chunks, repeatable
+from dragoman.corpus.sniffing import container_in
+from dragoman.corpus.streams import STANDARD_INPUT, InputFile, beginning_of, file_at, repeatable, shown_name
 
 PLAIN = ""
-CONTAINERS = (".tsv", ".tmx", ".po", ".mo")
+CONTAINERS = (
+    *(".tsv", ".csv", ".jsonl", ".ndjson", ".pharaoh", ".tmx", ".xlf", ".xliff", ".sdlxliff", ".mqxliff"),
+    *(".po", ".mo"),
+)
 ASK = "say --source and --target"
 
+_STANDARD_INPUT_SHOWN = shown_name(STANDARD_INPUT)
 _REPEAT = re.compile(r"(.+)\*(\d+)", re.DOTALL)
 
 
@@ -38,51 +45,48 @@ class BitextFile:
 
 @dataclass(frozen=True)
 class _Given:
-    """One argument: a file or folder with its repeat."""
+    """One argument: a file with its container ("" if it is plain text), or a folder; and its repeat."""
 
     file: InputFile
+    container: str
     copies: int
 
     @property
-    def is_plain(self) -> bool:
-        return not Path(self.file.path).is_dir() and container_of(self.file) == PLAIN
+    def is_folder(self) -> bool:
+        return Path(self.file.path).is_dir()
 
 
 def suffix_container(name: str) -> str:
     """ ".tmx" of memory.tmx and memory.TMX.gz; "" of a plain text file."""
-    suffix = Path(name.lower().removesuffix(".gz")).suffix
+    suffix = Path(without_compression(name.lower())).suffix
     return suffix if suffix in CONTAINERS else PLAIN
 
 
-def container_of(file: InputFile) -> str:
-    """The container by its name; standard input is TMX if it begins like XML, a PO, else TSV."""
-    if file.name != "<stdin>":
-        return suffix_container(file.name)
-    head = next(read_chunks(file.path, file.name), b"").replace(b"\0", b"")
-    head = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
-    return ".tmx" if head.startswith((b"<?xml", b"<tmx", b"<!")) else ".po" if head.startswith(b"msgid ") else ".tsv"
-
-
 def bitext_files(
-    names: Sequence[str], source: str | None = None, target: str | None = None, warn: Warn = unheard
+    names: Sequence[str],
+    source: str | None = None,
+    target: str | None = None,
+    warn: Warn = unheard,
+    columns: Columns | None = None,
 ) -> list[BitextFile]:
     """Files, folders, `-` and `name*3` (read three times) as what is to be read.
 
     A folder stands for all containers under it and for plain text files of one stem that end in the
-    two languages. Raises UserError naming a plain file without its partner, one that is missing, or
-    two that are given in the wrong order.
+    two languages. What standard input holds is told by its beginning; with columns it has names. Raises
+    UserError naming a plain file without its partner, one that is missing, or two that are given in the
+    wrong order.
     """
     if names.count(STANDARD_INPUT) > 1:
         raise UserError("standard input (-) can be read only once")
-    given = [_given(name) for name in names]
+    given = [_given(name, columns is not None) for name in names]
     is_plain = _plain_ones(given)
     found: list[BitextFile] = []
     waiting: _Given | None = None
     for one, plain in zip(given, is_plain, strict=True):
-        if Path(one.file.path).is_dir():
+        if one.is_folder:
             found += _in_folder(one, source, target, warn)
         elif not plain:
-            found.append(BitextFile((one.file,), container_of(one.file), one.copies))
+            found.append(BitextFile((one.file,), one.container, one.copies))
         elif waiting is None:
             waiting = one
         else:
@@ -96,21 +100,25 @@ def bitext_files(
     return found
 
 
-def _given(name: str) -> _Given:
+def _given(name: str, has_names: bool) -> _Given:
     repeat = _REPEAT.fullmatch(name)
     if repeat is None or Path(name).exists():
-        return _Given(repeatable(name), 1)
-    if int(repeat.group(2)) < 1:
+        file, copies = repeatable(name), 1
+    elif int(repeat.group(2)) < 1:
         raise UserError(f"{name}: a repeat is 1 or more")
-    return _Given(repeatable(repeat.group(1)), int(repeat.group(2)))
+    else:
+        file, copies = repeatable(repeat.group(1)), int(repeat.group(2))
+    if file.name == _STANDARD_INPUT_SHOWN:
+        return _Given(file, container_in(beginning_of(file), has_names), copies)
+    return _Given(file, suffix_container(file.name), copies)
 
 
 def _plain_ones(given: Sequence[_Given]) -> list[bool]:
     """Standard input is a plain text file only where another one lacks its partner."""
-    plain = [one.is_plain for one in given]
+    plain = [one.container == PLAIN and not one.is_folder for one in given]
     if sum(plain) % 2:
         for index, one in enumerate(given):
-            plain[index] = plain[index] or one.file.name == "<stdin>"
+            plain[index] = plain[index] or one.file.name == _STANDARD_INPUT_SHOWN
     return plain
 
 
@@ -141,15 +149,16 @@ def check_order(pair: BitextFile, source: str, target: str) -> None:
 def _in_folder(folder: _Given, source: str | None, target: str | None, warn: Warn) -> list[BitextFile]:
     root = Path(folder.file.path)
     paths = sorted(path for path in root.rglob("*") if path.is_file() and not _is_hidden(path.relative_to(root)))
-    present = set(paths)
+    present = {_uncompressed(path) for path in paths}
     found: list[BitextFile] = []
     plain: dict[Path, dict[str, Path]] = {}
     for path in paths:
         language = language_of_suffix(path.name)
-        if suffix_container(path.name):
+        container = suffix_container(path.name)
+        if container:
             # A compiled catalogue beside its source holds the same pairs.
-            if not (path.suffix == ".mo" and path.with_suffix(".po") in present):
-                found.append(BitextFile((_file(path),), suffix_container(path.name), folder.copies))
+            if not (container == ".mo" and _uncompressed(path).with_suffix(".po") in present):
+                found.append(BitextFile((file_at(path),), container, folder.copies))
         elif language:
             kept = plain.setdefault(_stem(path, language), {}).setdefault(language, path)
             if kept != path:
@@ -177,7 +186,7 @@ def _plain_pair(
             if lone is not None:
                 warn(f"{lone}: left out, there is no partner in {target if lone is sides[0] else source}")
         return []
-    return [BitextFile((_file(sides[0]), _file(sides[1])), PLAIN, folder.copies)]
+    return [BitextFile((file_at(sides[0]), file_at(sides[1])), PLAIN, folder.copies)]
 
 
 def _closest(by_language: dict[str, Path], wanted: str, warn: Warn) -> Path | None:
@@ -190,15 +199,15 @@ def _closest(by_language: dict[str, Path], wanted: str, warn: Warn) -> Path | No
     return None if chosen is None else by_language[chosen]
 
 
-def _file(path: Path) -> InputFile:
-    return InputFile(str(path), str(path))
-
-
 def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
+def _uncompressed(path: Path) -> Path:
+    return Path(without_compression(str(path)))
+
+
 def _stem(path: Path, language: str) -> Path:
     """The path without language and compression: a/train of a/train.en.gz."""
-    name = path.name.removesuffix(".gz").removesuffix(".txt").removesuffix(f".{language}")
+    name = _uncompressed(path).name.removesuffix(".txt").removesuffix(f".{language}")
     return path.with_name(name)

@@ -1,6 +1,6 @@
 """Where do the bytes come from, and are all of them there?
 
-Files, gzip files (known by their first bytes), standard input and pipes, all read lazily.
+Files, compressed ones too (known by their first bytes), standard input and pipes, all read lazily.
 """
 
 from __future__ import annotations
@@ -10,22 +10,17 @@ import os
 import stat
 import sys
 import tempfile
-import zlib
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
 from dragoman.contracts import UserError
+from dragoman.corpus.compression import Damaged, compression_of, decompressed, may_become_compressed
 
 STANDARD_INPUT = "-"
 CHUNK = 1 << 18
-_GZIP_MAGIC = b"\x1f\x8b"
-_GZIP_WINDOW = 31
-
-
-class Damaged(Exception):
-    """Compressed data that ends early or fails its checksum; readers turn it into a UserError."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +30,11 @@ class InputFile:
     path: str
     name: str
     keep: object = None
+
+
+def file_at(path: str | Path) -> InputFile:
+    """A file that messages call by its path."""
+    return InputFile(str(path), str(path))
 
 
 def shown_name(path: str | Path) -> str:
@@ -76,20 +76,52 @@ def refuse_overwriting(inputs: Iterable[str], outputs: Iterable[str | Path]) -> 
 
 
 def read_chunks(path: str | Path, name: str = "") -> Iterator[bytes]:
-    """The bytes of a file or of standard input (`-`), gunzipped, as soon as they are there.
+    """The bytes of a file or of standard input (`-`), decompressed, as soon as they are there.
 
-    Raises UserError when it cannot be read and Damaged when gzip data is cut or broken.
+    Raises UserError when it cannot be read and Damaged when compressed data is cut or broken.
     """
     name = name or shown_name(path)
     try:
         with _opened(path) as stream:
             head = stream.read1(CHUNK)
-            if head == _GZIP_MAGIC[:1]:
-                head += stream.read1(CHUNK)
+            while may_become_compressed(head) and (more := stream.read1(CHUNK)):
+                head += more
             chunks = _raw_chunks(head, stream)
-            yield from _gunzip(chunks) if head.startswith(_GZIP_MAGIC) else chunks
+            compression = compression_of(head)
+            yield from decompressed(chunks, compression, CHUNK) if compression else chunks
     except OSError as error:
         raise UserError(f"{name}: {why_not(error)}") from error
+
+
+@dataclass
+class Meter:
+    """How many bytes were read, as they lie on the disk."""
+
+    read: int = 0
+
+
+_METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
+
+
+@contextlib.contextmanager
+def metered() -> Iterator[Meter]:
+    """Count what is read from files and streams inside the block, whoever reads it."""
+    token = _METER.set(Meter())
+    try:
+        yield cast(Meter, _METER.get())
+    finally:
+        _METER.reset(token)
+
+
+def beginning_of(file: InputFile) -> bytes:
+    """The first bytes, some hundred thousand of them at most; of compressed data that are damaged what can be read."""
+    head = b""
+    with contextlib.suppress(Damaged):
+        for chunk in read_chunks(file.path, file.name):
+            head += chunk
+            if len(head) >= CHUNK:
+                break
+    return head
 
 
 class _Readable(Protocol):
@@ -103,31 +135,12 @@ def _opened(path: str | Path) -> contextlib.AbstractContextManager[_Readable]:
 
 
 def _raw_chunks(head: bytes, stream: _Readable) -> Iterator[bytes]:
+    meter = _METER.get()
     while head:
+        if meter is not None:
+            meter.read += len(head)
         yield head
         head = stream.read1(CHUNK)
-
-
-def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Every member of a gzip file (RFC 1952); zero bytes after a member are padding."""
-    member = zlib.decompressobj(_GZIP_WINDOW)
-    for data in chunks:
-        more = False
-        while data or more:
-            if member.eof:
-                data = data.lstrip(b"\0")
-                if not data:
-                    break
-                member = zlib.decompressobj(_GZIP_WINDOW)
-            try:
-                out = member.decompress(data, CHUNK)
-            except zlib.error as error:
-                raise Damaged("gzip data is damaged") from error
-            data = member.unused_data if member.eof else member.unconsumed_tail
-            more = len(out) == CHUNK and not member.eof
-            yield out
-    if not member.eof:
-        raise Damaged("gzip data ends early")
 
 
 def repeatable(path: str | Path) -> InputFile:

@@ -1,23 +1,34 @@
-"""Which pairs stand side by side: in two columns, or in two files line by line?"""
+"""Which pairs stand side by side: in two fields of a line, or in two files line by line?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
-from pathlib import Path
 
 from dragoman.contracts import Origin, Record, UserError
 from dragoman.corpus.lines import OnBadLine, read_lines
-from dragoman.corpus.records import record_of
-from dragoman.corpus.streams import InputFile, shown_name
+from dragoman.corpus.reading import Reading
+from dragoman.corpus.records import Warn, record_of, unheard
+from dragoman.corpus.streams import InputFile
+
+_BARS = re.compile(r" ?\|\|\| ?")
 
 
-def read_tsv(path: str | Path, on_bad_line: OnBadLine = "stop", *, name: str = "") -> Iterator[Record]:
+def read_tsv(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterator[Record]:
     """Source TAB target, one record a line; a quote sign is plain text. Faults: "fields=3", ..."""
-    name = name or shown_name(path)
-    for line in read_lines(path, on_bad_line, name=name):
-        origin = Origin(name, line.number)
-        fields = line.text.split("\t")
+    return _divided(file, reading, lambda text: text.split("\t"))
+
+
+def read_pharaoh(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterator[Record]:
+    """Source ||| target, one record a line; one space on either side of the bars is theirs. Faults: as in a TSV."""
+    return _divided(file, reading, _BARS.split)
+
+
+def _divided(file: InputFile, reading: Reading, divide: Callable[[str], list[str]]) -> Iterator[Record]:
+    for line in read_lines(file.path, reading.on_bad_line, name=file.name):
+        origin = Origin(file.name, line.number)
+        fields = divide(line.text)
         if line.fault:
             yield Record("", "", origin, line.fault)
         elif len(fields) != 2:

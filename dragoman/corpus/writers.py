@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
-from xml.sax.saxutils import escape, quoteattr
 
 from dragoman.contracts import SentencePair, UserError
+from dragoman.corpus.files import writing_bytes
+from dragoman.corpus.layouts import CATALOGUE_RULES, LAYOUTS, PLAIN_RULES, Rule, Sides, mo_bytes
 from dragoman.corpus.lines import writing
 from dragoman.corpus.sources import suffix_container
 from dragoman.corpus.streams import STANDARD_INPUT
 from dragoman.wording import counted
-
-_LINE_END = re.compile(r"\r\n|[\r\n]")
-_TAB = re.compile(r"\t")
-_NOT_TEXT = re.compile("[\0\ud800-\udfff]")
-_NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-
-_Rule = tuple[str, re.Pattern[str]]
-_ANY_FILE: tuple[_Rule, ...] = (("line end", _LINE_END), ("control character", _NOT_TEXT))
-_TSV_FILE: tuple[_Rule, ...] = (*_ANY_FILE, ("tab", _TAB))
-_TMX_FILE: tuple[_Rule, ...] = (("control character", _NOT_XML),)
-
-_TMX_HEAD = """<?xml version="1.0" encoding="UTF-8"?>
-<tmx version="1.4">
-<header creationtool="dragoman" creationtoolversion="1" segtype="sentence" o-tmf="dragoman" adminlang="en" \
-srclang={source} datatype="plaintext"/>
-<body>
-"""
-_TMX_UNIT = """<tu><tuv xml:lang={source}><seg>{0}</seg></tuv><tuv xml:lang={target}><seg>{1}</seg></tuv></tu>
-"""
-_TMX_FOOT = "</body>\n</tmx>\n"
 
 
 @dataclass(frozen=True)
@@ -54,69 +32,61 @@ class WriteReport:
 
 def as_line(text: str) -> str:
     """The text as a line of a plain text file, what it cannot hold replaced by spaces."""
-    return _fitting(text, _ANY_FILE, {}) + "\n"
+    return _fitting(text, PLAIN_RULES, {}) + "\n"
 
 
 def write_bitext(pairs: Iterable[SentencePair], files: Sequence[str | Path], source: str, target: str) -> WriteReport:
-    """Write pairs to two plain text files, or to one .tsv or .tmx (.gz too; `-` is TSV on standard output).
+    """Write pairs to two plain text files, or to one file in a format of LAYOUTS or MO (`-` is TSV on standard output).
 
-    What the format cannot hold becomes a space and is counted. The files take their names when all
-    is written. Raises UserError when the names say no format.
+    What the format cannot hold becomes a space and is counted. A name may end in the suffix of a compression too. The
+    files take their names when all is written. Raises UserError when the names say no format.
     """
     names = [str(file) for file in files]
-    replaced: dict[str, int] = {}
-    with ExitStack() as stack:
-        match [_format(name) for name in names]:
-            case ["", ""] if names[0] != names[1]:
-                outs = [stack.enter_context(writing(name)) for name in names]
-                count = _write_plain(pairs, outs[0], outs[1], replaced)
-            case [".tsv"]:
-                count = _write_tsv(pairs, stack.enter_context(writing(names[0])), replaced)
-            case [".tmx"]:
-                count = _write_tmx(pairs, stack.enter_context(writing(names[0])), source, target, replaced)
-            case _:
-                raise UserError(
-                    f"{' '.join(names) or 'no file'}: pairs are written to one .tsv or .tmx or to two text files"
-                )
-    return WriteReport(count, tuple("<stdout>" if name == "-" else name for name in names), replaced)
+    match [_format(name) for name in names]:
+        case ["", ""] if names[0] != names[1]:
+            sides = _FittingSides(pairs, PLAIN_RULES)
+            with writing(names[0]) as sources, writing(names[1]) as targets:
+                for one, other in sides:
+                    sources.write(one + "\n")
+                    targets.write(other + "\n")
+        case [".mo"]:
+            sides = _FittingSides(pairs, CATALOGUE_RULES)
+            with writing_bytes(names[0]) as raw:
+                raw.writelines(mo_bytes(sides, source, target))
+        case [suffix] if suffix in LAYOUTS:
+            layout = LAYOUTS[suffix]
+            sides = _FittingSides(pairs, layout.rules)
+            with writing(names[0]) as out:
+                out.writelines(layout.texts(sides, source, target))
+        case _:
+            formats = ", ".join(LAYOUTS)
+            raise UserError(
+                f"{' '.join(names) or 'no file'}: pairs are written to one {formats} or .mo, or to two text files"
+            )
+    return WriteReport(sides.count, tuple("<stdout>" if name == "-" else name for name in names), sides.replaced)
 
 
 def _format(name: str) -> str:
     return ".tsv" if name == STANDARD_INPUT else suffix_container(name)
 
 
-def _write_plain(pairs: Iterable[SentencePair], source: TextIO, target: TextIO, replaced: dict[str, int]) -> int:
-    count = 0
-    for pair in pairs:
-        count += 1
-        source.write(_fitting(pair.source, _ANY_FILE, replaced) + "\n")
-        target.write(_fitting(pair.target, _ANY_FILE, replaced) + "\n")
-    return count
+class _FittingSides:
+    """Source and target of every pair with a space for whatever the format cannot hold; counts both while walked."""
+
+    def __init__(self, pairs: Iterable[SentencePair], rules: Sequence[Rule]) -> None:
+        self._pairs = pairs
+        self._rules = rules
+        self.count = 0
+        self.replaced: dict[str, int] = {}
+
+    def __iter__(self) -> Iterator[Sides]:
+        for pair in self._pairs:
+            self.count += 1
+            source, target = (_fitting(side, self._rules, self.replaced) for side in (pair.source, pair.target))
+            yield source, target
 
 
-def _write_tsv(pairs: Iterable[SentencePair], out: TextIO, replaced: dict[str, int]) -> int:
-    count = 0
-    for pair in pairs:
-        count += 1
-        sides = _fitting(pair.source, _TSV_FILE, replaced), _fitting(pair.target, _TSV_FILE, replaced)
-        out.write("\t".join(sides) + "\n")
-    return count
-
-
-def _write_tmx(pairs: Iterable[SentencePair], out: TextIO, source: str, target: str, replaced: dict[str, int]) -> int:
-    languages = {"source": quoteattr(source), "target": quoteattr(target)}
-    out.write(_TMX_HEAD.format(**languages))
-    count = 0
-    for pair in pairs:
-        count += 1
-        sides = [escape(_fitting(side, _TMX_FILE, replaced)) for side in (pair.source, pair.target)]
-        out.write(_TMX_UNIT.format(*sides, **languages))
-    out.write(_TMX_FOOT)
-    return count
-
-
-def _fitting(text: str, rules: Sequence[_Rule], replaced: dict[str, int]) -> str:
-    """The text with a space for whatever the format cannot hold."""
+def _fitting(text: str, rules: Sequence[Rule], replaced: dict[str, int]) -> str:
     for what, pattern in rules:
         text, count = pattern.subn(" ", text)
         if count:

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
 
-from dragoman.abilities import refuse_unable
+from dragoman.abilities import Coverage, refuse_unable
 from dragoman.contracts import (
     Ability,
     Hypothesis,
@@ -30,6 +30,7 @@ from dragoman.neural.segments import (
     Settled,
     StoredSearch,
     batches,
+    coverage_of,
     scored,
     settle,
     translated,
@@ -86,6 +87,10 @@ class ExportedTranslator:
         refuse_unable(self.kind, self.abilities, asked, options)
         settled = self.settle(options)
         return translated(self.pipeline, asked, settled, lambda segments: self.outputs(segments, settled))
+
+    def coverage(self, texts: Sequence[str]) -> Coverage:
+        """What of these texts it has no pieces for, and which are longer than what it was trained on."""
+        return coverage_of(self.pipeline, texts)
 
     def settle(self, options: SearchOptions) -> Settled:
         """Stored values for what was left open; UserError for what CTranslate2 cannot do."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from dragoman.abilities import Coverage
 from dragoman.contracts import (
     Hypothesis,
     Request,
@@ -22,7 +23,7 @@ from dragoman.contracts import (
 from dragoman.neural.outputs import flags_of, kept_space
 from dragoman.search.steps import normaliser
 from dragoman.text.normalise import one_line
-from dragoman.text.pipeline import Pipeline
+from dragoman.text.pipeline import Pipeline, unknown_units
 from dragoman.text.sentences import Part, cut_long, rejoin, split_sentences
 from dragoman.text.words import word_spans
 
@@ -128,6 +129,14 @@ def fits(pipeline: Pipeline, text: str, pieces: Sequence[int] | None = None) -> 
     if sum(1 for part in split_sentences(text) if part.text) > pipeline.sentences:
         return False
     return len(pipeline.source.encode([text])[0] if pieces is None else pieces) <= pipeline.longest
+
+
+def coverage_of(pipeline: Pipeline, texts: Sequence[str]) -> Coverage:
+    """What the source side has no pieces for, and how many texts are cut before they are translated."""
+    cores = [text.strip() for text in texts]
+    encoded = pipeline.source.encode(cores)
+    too_long = sum(not fits(pipeline, core, pieces) for core, pieces in zip(cores, encoded, strict=True))
+    return Coverage(*unknown_units(pipeline.source, cores), too_long)
 
 
 def batches(lengths: Sequence[int], batch_tokens: int) -> Iterator[list[int]]:

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import torch
 
-from dragoman.abilities import refuse_unable
+from dragoman.abilities import Coverage, refuse_unable
 from dragoman.contracts import (
     Ability,
     Hypothesis,
@@ -34,6 +34,7 @@ from dragoman.neural.segments import (
     Settled,
     StoredSearch,
     batches,
+    coverage_of,
     cut_requests,
     scored,
     settle,
@@ -97,6 +98,10 @@ class NeuralTranslator:
         refuse_unable(self.kind, self.abilities, asked, options)
         settled = self.settle(options)
         return translated(self.pipeline, asked, settled, lambda segments: self.outputs(segments, settled))
+
+    def coverage(self, texts: Sequence[str]) -> Coverage:
+        """What of these texts it has no pieces for, and which are longer than what it was trained on."""
+        return coverage_of(self.pipeline, texts)
 
     def settle(self, options: SearchOptions) -> Settled:
         """Stored values for what was left open; UserError for what does not go together."""

@@ -7,13 +7,14 @@ words and numbers are copied. What must be beaten by anything that calls itself 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
 
-from dragoman.abilities import refuse_unable
+from dragoman.abilities import Coverage, refuse_unable
 from dragoman.contracts import (
     Ability,
     Bitext,
@@ -92,6 +93,16 @@ class DictionaryTranslator:
             flags=(Flag.UNTRANSLATED,) if copied else (),
         )
         return Translation(source=text, source_words=word_spans(text), hypotheses=(hypothesis,))
+
+    def coverage(self, texts: Sequence[str]) -> Coverage:
+        """The words that are not in the dictionary; numbers, which are copied, count as known."""
+        unknown: Counter[str] = Counter()
+        count = 0
+        for text in texts:
+            units = cut(text, self.compounds, self.longest)
+            count += len(units)
+            unknown.update(unit.key for unit in units if not unit.number and unit.key not in self.entries)
+        return Coverage("words", count, unknown)
 
     def look_up(self, text: str, unit: Unit, drop: float) -> list[Piece]:
         """The translation of a unit: one piece, none where it is left out, or those of its words."""

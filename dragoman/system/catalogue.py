@@ -53,6 +53,14 @@ PRESETS: dict[str, Preset] = {
 }
 
 
+# What has choices as a recipe has, and trains nothing.
+TOOLS: dict[str, Preset] = {
+    "cleaning": Preset(
+        "dragoman.cleaning.cleaner:CLEANING", "what `dragoman corpus clean --recipe` leaves out, and from where on"
+    ),
+}
+
+
 def load_object(name: str) -> Any:
     """The object that "module:name" stands for."""
     module, _, attribute = name.partition(":")
@@ -61,6 +69,8 @@ def load_object(name: str) -> Any:
 
 def recipe_class(kind: str) -> type[Recipe[Any, Any]]:
     """The Recipe class of a kind. UserError where the kind is unknown."""
+    if kind in TOOLS:
+        raise UserError(f"kind {kind!r} trains nothing: {TOOLS[kind].about}")
     if kind not in KINDS:
         raise UserError(f"no kind {kind!r}{did_you_mean(kind, KINDS)}; there are: {', '.join(KINDS)}")
     found: type[Recipe[Any, Any]] = load_object(KINDS[kind])

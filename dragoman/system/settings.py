@@ -10,7 +10,7 @@ import dataclasses
 import math
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -23,7 +23,7 @@ from tomlkit.items import Table
 from dragoman.contracts import Recipe, UserError
 from dragoman.corpus.streams import why_not
 from dragoman.durations import format_duration, parse_duration
-from dragoman.system.catalogue import did_you_mean, recipe_class, recipe_named
+from dragoman.system.catalogue import TOOLS, did_you_mean, load_object, recipe_class, recipe_named
 
 AnyRecipe = Recipe[Any, Any]
 
@@ -49,18 +49,30 @@ def recipe_from(name: str, sets: Sequence[str] = ()) -> AnyRecipe:
     return with_settings(recipe, sets)
 
 
-def read_toml(path: Path) -> AnyRecipe:
+def tool_from(name: str, file: str | None, sets: Sequence[str] = ()) -> Any:
+    """The choices of a tool of the catalogue, its defaults or those of a TOML file, with `sets` put in."""
+    choices = load_object(TOOLS[name].recipe)
+
+    def class_of(kind: str) -> type[Any]:
+        if kind != name:
+            raise UserError(f"kind = {kind!r}, where {name!r} is wanted: `dragoman recipes {name}` shows such a file")
+        return type(choices)
+
+    return with_settings(read_toml(Path(file), class_of) if file is not None else choices, sets)
+
+
+def read_toml(path: Path, class_of: Callable[[str], type[Any]] = recipe_class) -> AnyRecipe:
     """The recipe of a TOML file; fields left out take the kind's defaults. UserError names file and line."""
     try:
-        return recipe_of_toml(path.read_bytes().decode("utf-8-sig"), str(path))
+        return recipe_of_toml(path.read_bytes().decode("utf-8-sig"), str(path), class_of)
     except OSError as error:
         raise UserError(f"{path}: {why_not(error)}") from error
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: not UTF-8 (byte {error.start})") from error
 
 
-def recipe_of_toml(text: str, name: str) -> AnyRecipe:
-    """The recipe that `text` spells out; `name` stands for it in messages."""
+def recipe_of_toml(text: str, name: str, class_of: Callable[[str], type[Any]] = recipe_class) -> AnyRecipe:
+    """The recipe that `text` spells out; `name` stands for it in messages. class_of: of a kind."""
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -69,7 +81,7 @@ def recipe_of_toml(text: str, name: str) -> AnyRecipe:
     if not isinstance(kind, str):
         raise UserError(f'{name}: no kind; the first line of a recipe says, for example, kind = "transformer"')
     try:
-        return _checked(recipe_class(kind), table)
+        return _checked(class_of(kind), table)
     except _Refused as refused:
         raise UserError(f"{name}{_line_of(refused.field, text)}: {refused}") from refused
     except UserError as error:

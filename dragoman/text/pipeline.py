@@ -5,20 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from dragoman.contracts import Bitext, Progress, UserError, quiet
+from dragoman.text.normalise import nfc
 from dragoman.text.options import TextOptions, Units
 from dragoman.text.sampling import Texts
 from dragoman.text.sentences import split_sentences
 from dragoman.text.subwords import SubwordSegmenter, fit_subwords
 from dragoman.text.vocabulary import CharacterSegmenter, WordSegmenter, fit_characters, fit_words
+from dragoman.text.words import word_spans
 
-__all__ = ["AnySegmenter", "Pipeline", "TextOptions", "fit_pipeline"]
+__all__ = ["AnySegmenter", "Pipeline", "TextOptions", "fit_pipeline", "unknown_units"]
 
 AnySegmenter = SubwordSegmenter | WordSegmenter | CharacterSegmenter
 _CLASSES: dict[str, type[SubwordSegmenter] | type[WordSegmenter] | type[CharacterSegmenter]] = {
@@ -98,6 +102,22 @@ class Pipeline:
         source = _read(folder, *sides[0])
         target = source if joint else _read(folder, *sides[1])
         return cls(source, target, joint, *languages, longest, sentences)
+
+
+def unknown_units(
+    segmenter: AnySegmenter, texts: Sequence[str]
+) -> tuple[Literal["words", "characters"], int, Counter[str]]:
+    """What is counted, how many there are, and those that the segmenter has no piece for: words that are not listed,
+    or characters that are not listed or spelt by their bytes. White space is not counted."""
+    by_words = isinstance(segmenter, WordSegmenter)
+    if by_words:
+        counts = Counter(text[start:end] for text in map(nfc, texts) for start, end in word_spans(text))
+    else:
+        counts = Counter(sign for sign in nfc("\n".join(texts)) if not sign.isspace())
+    strange = {segmenter.pieces.unknown, *segmenter.pieces.byte_ids}
+    encoded = zip(counts, segmenter.encode(list(counts)), strict=True)
+    unknown = Counter({unit: counts[unit] for unit, ids in encoded if not strange.isdisjoint(ids)})
+    return "words" if by_words else "characters", counts.total(), unknown
 
 
 def fit_pipeline(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,17 +21,61 @@ def read(name: str) -> str:
     return Path(name).read_bytes().decode()
 
 
+FORMATS = ["b.tsv", "b.csv", "b.jsonl", "b.ndjson", "b.pharaoh", "b.tmx", "b.xlf", "b.xliff", "b.po", "b.mo"]
+
+
 def test_two_files_become_every_format_and_come_back(dragoman: Command) -> None:
-    write("a.en", "Tea & <b>milk</b>\nTwo  spaces\n")
-    write("a.de", "Tee & <b>Milch</b>\nZwei  Leerzeichen\n")
-    for out in ("b.tmx", "b.tmx.gz", "b.tsv", "b.tsv.gz"):
-        assert dragoman("corpus", "convert", "a.en", "a.de", "--out", out).code == 0
-    with gzip.open("b.tsv.gz", "rt", encoding="utf-8") as rows:
-        assert rows.read() == read("b.tsv") == "Tea & <b>milk</b>\tTee & <b>Milch</b>\nTwo  spaces\tZwei  Leerzeichen\n"
-    run = dragoman("corpus", "convert", "b.tsv.gz", "--source", "en", "--target", "de", "--out", "c.en", "c.de.gz")
-    assert run.code == 0
-    assert read("c.en") == read("a.en")
-    assert gzip.decompress(Path("c.de.gz").read_bytes()).decode() == read("a.de")
+    write("a.en", 'Tea & <b>milk</b>\nTwo  spaces, "quoted"\n')
+    write("a.zh", "茶和<b>牛奶</b>\n两个  空格，“引号”\n")
+    for out in FORMATS:
+        for packed in ("", ".gz", ".xz", ".bz2", ".zst"):
+            assert dragoman("corpus", "convert", "a.en", "a.zh", "--out", out + packed).code == 0
+            given = ["--source", "en", "--target", "zh"] if out in ("b.tsv", "b.pharaoh") else []
+            run = dragoman("corpus", "convert", out + packed, *given, "--out", "c.en", "c.zh.xz")
+            assert (run.code, "read: en-zh, 2 of 2 pairs kept" in run.err) == (0, True)
+            spaced = out in ("b.tsv", "b.csv", "b.jsonl", "b.ndjson", "b.pharaoh")
+            wanted = [read(name) if spaced else read(name).replace("  ", " ") for name in ("a.en", "a.zh")]
+            assert [read("c.en"), lzma.decompress(Path("c.zh.xz").read_bytes()).decode()] == wanted
+    assert gzip.decompress(Path("b.tsv.gz").read_bytes()).decode() == read("b.tsv")
+
+
+def test_columns_and_keys_can_be_named(dragoman: Command) -> None:
+    languages = ("--source", "en", "--target", "zh")
+    write("x.csv", 'key;"English, final";Chinese\n1;Hello;你好\n')
+    write("x.jsonl", '{"English, final": "Bye", "Chinese": "再见"}\n')
+    named = ("--columns", '"English, final",Chinese')
+    assert dragoman("corpus", "convert", "x.csv", "x.jsonl", *languages, *named, "--out", "y.tsv").code == 0
+    assert read("y.tsv") == "Hello\t你好\nBye\t再见\n"
+    run = dragoman("corpus", "convert", "x.csv", *languages, "--out", "y.tsv")
+    assert "x.csv:1: no column for en among key, English, final, Chinese; name two of them" in run.error_line
+    run = dragoman("corpus", "convert", "y.tsv", *languages, *named, "--out", "z.tsv")
+    assert "y.tsv: no columns to choose English, final and Chinese from" in run.error_line
+    for wrong in ("English", "a,b,c", "a,", ""):
+        run = dragoman("corpus", "split", "x.csv", *languages, "--columns", wrong, "--out", "z")
+        assert f"--columns {wrong}: two names with a comma between" in run.error_line
+
+
+def test_other_commands_say_how_to_convert(dragoman: Command) -> None:
+    write("x.csv", "English,German\nHello,Hallo\n")
+    run = dragoman("train", "dictionary", "--train", "x.csv", "--source", "en", "--target", "de", "--out", "m")
+    assert "dragoman corpus convert --columns SOURCE_NAME,TARGET_NAME" in run.error_line
+
+
+def test_inline_tags_are_stripped_or_kept(dragoman: Command) -> None:
+    write(
+        "x.xlf",
+        '<xliff><file source-language="en" target-language="de"><trans-unit><source>Press <x id="1"/>now</source>'
+        '<target><g id="2">Jetzt</g></target></trans-unit></file></xliff>',
+    )
+    for mode, text in (
+        ((), "Press now\tJetzt\n"),
+        (("--inline-tags", "keep"), 'Press <x id="1"/>now\t<g id="2">Jetzt</g>\n'),
+    ):
+        assert dragoman("corpus", "convert", "x.xlf", *mode, "--out", "y.tsv").code == 0
+        assert read("y.tsv") == text
+    assert dragoman("corpus", "convert", "y.tsv", "--source", "en", "--target", "de", "--out", "y.xliff").code == 0
+    assert dragoman("corpus", "convert", "y.xliff", "--out", "z.tsv").code == 0
+    assert read("z.tsv") == read("y.tsv")
 
 
 def test_tsv_from_a_pipe_to_a_pipe(fed: Callable[..., object]) -> None:

@@ -12,6 +12,8 @@ from dragoman.contracts import Record, UserError
 from dragoman.corpus.catalogues import catalogue_languages, read_catalogue
 from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.lines import OnBadLine
+from dragoman.corpus.reading import Reading
+from dragoman.corpus.streams import InputFile, file_at
 
 HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Language: de\\n"\n\n'
 PLURALS_FUZZY = (
@@ -48,7 +50,7 @@ msgstr ""
 def read(folder: Path, content: str | bytes, on_bad_line: OnBadLine = "stop", *languages: str) -> list[Record]:
     (folder / "x.po").write_bytes(content.encode() if isinstance(content, str) else content)
     source, target = languages or ("en", "de")
-    return list(read_catalogue(folder / "x.po", source, target, on_bad_line, name="x.po"))
+    return list(read_catalogue(InputFile(str(folder / "x.po"), "x.po"), Reading(source, target, on_bad_line)))
 
 
 def told(records: list[Record]) -> list[tuple[str, str, str]]:
@@ -94,7 +96,9 @@ def test_languages(tmp_path: Path) -> None:
     assert [record.fault for record in read(tmp_path, traditional, "stop", "en", "zh")] == ["language=zh_TW"]
     heard: list[str] = []
     (tmp_path / "x.po").write_text(content)
-    assert [record.source for record in read_catalogue(tmp_path / "x.po", "fr", "de", warn=heard.append)] == ["yes"]
+    assert [
+        record.source for record in read_catalogue(file_at(tmp_path / "x.po"), Reading("fr", "de"), heard.append)
+    ] == ["yes"]
     assert heard == [f"{tmp_path}/x.po: its messages are taken for fr; the header has no X-Source-Language"]
     stated = content.replace('"Language', '"X-Source-Language: en\\n"\n"Language')
     assert [record.fault for record in read(tmp_path, stated, "stop", "fr", "de")] == ["language=en"]
@@ -107,7 +111,7 @@ def test_languages(tmp_path: Path) -> None:
     folder = tmp_path / "zh_CN" / "LC_MESSAGES"
     folder.mkdir(parents=True)
     (folder / "x.po").write_text(unknown)
-    assert catalogue_languages(folder / "x.po") == ("en", "zh")
+    assert catalogue_languages(file_at(folder / "x.po")) == ("en", "zh")
 
 
 def test_zope_defaults_are_the_text(tmp_path: Path) -> None:
@@ -174,4 +178,4 @@ def test_mo(tmp_path: Path) -> None:
     for size in (0, 3, 20, 200):
         path.write_bytes(path.read_bytes()[:size])
         with pytest.raises(UserError, match=r"x\.mo: not in MO format, or cut short$"):
-            list(read_catalogue(path, "en", "de"))
+            list(read_catalogue(file_at(path), Reading("en", "de")))

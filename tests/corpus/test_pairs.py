@@ -11,8 +11,9 @@ from dragoman.contracts import Record, SentencePair, UserError
 from dragoman.corpus.bitext import ListBitext
 from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.lines import OnBadLine
-from dragoman.corpus.streams import InputFile
-from dragoman.corpus.tabular import read_side_by_side, read_tsv
+from dragoman.corpus.reading import Reading
+from dragoman.corpus.streams import InputFile, file_at
+from dragoman.corpus.tabular import read_pharaoh, read_side_by_side, read_tsv
 
 
 def two_files(folder: Path, source: str | bytes, target: str | bytes) -> list[str]:
@@ -40,12 +41,34 @@ def test_extra_tabs(tmp_path: Path) -> None:
 def test_tsv_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
     path = tmp_path / "x.tsv"
     path.write_bytes("\ufeffa\u2028b\tc\x0cd\r\n \te\nf\t\n\n".encode())
-    assert [(record.source, record.target, record.fault) for record in read_tsv(path)] == [
+    assert [
+        (record.source, record.target, record.fault) for record in read_tsv(file_at(path), Reading("en", "de"))
+    ] == [
         ("a\u2028b", "c\x0cd", ""),
         (" ", "e", "blank source"),
         ("f", "", "blank target"),
         ("", "", "fields=1"),
     ]
+
+
+def test_bars_between_the_sides(tmp_path: Path) -> None:
+    path = tmp_path / "x.pharaoh"
+    path.write_text(
+        "the house ||| das Haus\n ||| nur Ziel\nnur Quelle ||| \nalone\na ||| b ||| c\na|b ||  | |||c \n|||\n"
+    )
+    records = list(read_pharaoh(file_at(path), Reading("en", "de")))
+    assert [(record.source, record.target, record.fault) for record in records] == [
+        ("the house", "das Haus", ""),
+        ("", "nur Ziel", "blank source"),
+        ("nur Quelle", "", "blank target"),
+        ("alone", "", "fields=1"),
+        ("a ||| b ||| c", "", "fields=3"),
+        ("a|b ||  |", "c ", ""),
+        ("", "", "blank pair"),
+    ]
+    bitext = open_bitext([str(path)], "en", "de")
+    assert bitext.set_aside == {"blank source": 1, "blank target": 1, "fields=1": 1, "fields=3": 1, "blank pair": 1}
+    assert bitext.details()[0] == f"blank source: {path}:2"
 
 
 @pytest.mark.parametrize(

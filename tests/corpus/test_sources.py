@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
+import polib
 import pytest
+import zstandard
 
-from dragoman.contracts import UserError
+from dragoman.contracts import SentencePair, UserError
+from dragoman.corpus.compression import SUFFIXES as COMPRESSED
 from dragoman.corpus.formats import SUFFIXES, open_bitext
+from dragoman.corpus.layouts import LAYOUTS
 from dragoman.corpus.sources import CONTAINERS, bitext_files
+from dragoman.corpus.writers import write_bitext
 
 TMX = (
     '<tmx version="1.4"><header/><body><tu><tuv xml:lang="en-US"><seg>a</seg></tuv>'
@@ -113,6 +122,29 @@ def test_folders(folder: Path) -> None:
     assert refusal(["f"], "en", "zh") == "f: no bitext in this folder for en and zh"
 
 
+def test_every_container_is_found_in_a_folder_compressed_or_not(folder: Path) -> None:
+    (folder / "d").mkdir()
+    pairs = [SentencePair("a", "b")]
+    for number, suffix in enumerate([*LAYOUTS, ".mo"]):
+        write_bitext(pairs, [f"d/{number}{suffix}{('', *COMPRESSED)[number % 5]}"], "en", "zh")
+    for suffix in (".sdlxliff", ".mqxliff.gz"):
+        Path(f"d/x{suffix}").write_text(XLIFF)
+    bitext = open_bitext(["d"], "en", "zh")
+    assert len({pair.origin.file for pair in bitext}) == len(bitext) == len(CONTAINERS)
+    assert bitext.warnings == ()
+
+
+def test_a_compiled_catalogue_beside_its_source_is_left_out_compressed_or_not(folder: Path) -> None:
+    catalogue = 'msgid "po"\nmsgstr "PO"\n'
+    make(d__c_po=catalogue)
+    for name in ("c.mo.gz", "c.mo.zst", "lone.mo.xz"):
+        Path("d", name).write_bytes(b"would be compiled")
+    (folder / "d" / "train.en.xz").write_bytes(lzma.compress(b"a\n"))
+    (folder / "d" / "train.zh.txt.bz2").write_bytes(bz2.compress(b"A\n"))
+    names = [one.name for one in bitext_files(["d"], "en", "zh")]
+    assert names == ["d/c.po", "d/lone.mo.xz", "d/train.en.xz d/train.zh.txt.bz2"]
+
+
 def test_of_two_regions_the_closest_code_is_taken_and_the_other_named(folder: Path) -> None:
     files = {"d__t_en-GB": "colour\n", "d__t_en-US": "color\n", "d__t_de": "Farbe\n"}
     make(**files)
@@ -140,12 +172,64 @@ def test_languages_are_asked_for(folder: Path) -> None:
     assert [pair.source for pair in turned] == ["b"]
 
 
-@pytest.mark.parametrize(("content", "target"), [("a\tb\n", "b"), (TMX, "b"), ('msgid "a"\nmsgstr "b"\n', "b")])
-def test_standard_input_is_a_container(monkeypatch: pytest.MonkeyPatch, content: str, target: str) -> None:
+XLIFF = (
+    '<?xml version="1.0"?><!-- a > b --><xliff version="1.2"><file source-language="en" target-language="zh"><body>'
+    "<trans-unit><source>a</source><target>b</target></trans-unit></body></file></xliff>"
+)
+CONTENTS = [
+    *(
+        "a\tb\n",
+        TMX,
+        XLIFF,
+        "\ufeff" + TMX,
+        'msgid "a"\nmsgstr "b"\n',
+        '# note\n\nmsgctxt "c"\nmsgid "a"\nmsgstr "b"\n',
+    ),
+    *(
+        '{"en": "a", "zh": "b"}\n',
+        '{"source": "a", "target": "b"}\n{',
+        "a ||| b\n",
+        "en,zh\na,b\n",
+        "key;src;tgt\n1;a;b\n",
+    ),
+]
+
+
+@pytest.mark.parametrize("content", CONTENTS)
+def test_standard_input_is_a_container(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
     stdin(monkeypatch, content)
     bitext = open_bitext(["-"], "en", "zh")
-    assert [pair.target for pair in bitext] == [pair.target for pair in bitext] == [target]
+    assert [(pair.source, pair.target) for pair in bitext] == [("a", "b")]
     assert next(iter(bitext)).origin.file == "<stdin>"
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress, bz2.compress, zstandard.compress])
+def test_standard_input_may_be_compressed(monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]) -> None:
+    packed = pack(XLIFF.encode())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed)))
+    assert [pair.target for pair in open_bitext(["-"], "en", "zh")] == ["b"]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed[:-1])))
+    assert "ends early" in refusal(["-"], "en", "zh")
+
+
+def test_standard_input_with_named_columns_is_csv_or_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    for content in ("x\ty\na\tb\n", '{"x": "a", "y": "b"}\n'):
+        stdin(monkeypatch, content)
+        assert [pair.target for pair in open_bitext(["-"], "en", "zh", columns=("x", "y"))] == ["b"]
+
+
+def test_what_is_not_sure_is_tsv(monkeypatch: pytest.MonkeyPatch) -> None:
+    for first in ("one, two", "{count} files\t文件", "{", "", "a |||b"):
+        stdin(monkeypatch, f"{first}\na\tb\n")
+        assert [pair.target for pair in open_bitext(["-"], "en", "zh")][-1] == "b"
+
+
+def test_a_compiled_catalogue_comes_through_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    catalogue = polib.POFile()
+    catalogue.metadata = {"Content-Type": "text/plain; charset=UTF-8", "Language": "zh"}
+    catalogue.append(polib.POEntry(msgid="a", msgstr="b"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(catalogue.to_binary())))
+    assert [pair.target for pair in open_bitext(["-"])] == ["b"]
 
 
 def test_standard_input_is_a_partner(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,8 @@ from dragoman.contracts import Record, UserError
 from dragoman.corpus import streams
 from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.lines import OnBadLine
+from dragoman.corpus.reading import Reading
+from dragoman.corpus.streams import InputFile, file_at
 from dragoman.corpus.tmx import read_tmx, tmx_languages
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4"><header srclang="en"/><body>\n'
@@ -30,7 +32,7 @@ def read(
 ) -> list[Record]:
     path = folder / "m.tmx"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return list(read_tmx(path, source, target, on_bad_line, name="m.tmx"))
+    return list(read_tmx(InputFile(str(path), "m.tmx"), Reading(source, target, on_bad_line)))
 
 
 def told(records: list[Record]) -> list[tuple[str, str, int, str]]:
@@ -76,7 +78,7 @@ def test_the_closest_variant_is_taken(tmp_path: Path) -> None:
 
 def test_languages_are_found(tmp_path: Path) -> None:
     (tmp_path / "v.tmx").write_text(VARIANTS)
-    assert tmx_languages(tmp_path / "v.tmx") == {"en": 6, "de": 3, "fr": 1, "zh": 3, "zh-Hant": 1}
+    assert tmx_languages(file_at(tmp_path / "v.tmx")) == {"en": 6, "de": 3, "fr": 1, "zh": 3, "zh-Hant": 1}
 
 
 def test_a_segment_is_one_line(tmp_path: Path) -> None:
@@ -216,7 +218,7 @@ def test_memory_is_flat_and_lines_stay_exact(tmp_path: Path, monkeypatch: pytest
         out.write(HEAD + lines * count + FOOT)
     tracemalloc.start()
     last = 0
-    for number, record in enumerate(read_tmx(path, "en", "de")):
+    for number, record in enumerate(read_tmx(file_at(path), Reading("en", "de"))):
         last = record.origin.line
         assert last == 3 + number * height
     peak = tracemalloc.get_traced_memory()[1]
@@ -236,5 +238,5 @@ def test_memory_is_flat_and_lines_stay_exact(tmp_path: Path, monkeypatch: pytest
 def test_broken_xml_says_how(tmp_path: Path, content: str, why: str) -> None:
     (tmp_path / "m.tmx").write_text(content, encoding="utf-8")
     with pytest.raises(UserError) as error:
-        list(read_tmx(tmp_path / "m.tmx", "en", "de", name="m.tmx"))
+        read(tmp_path, content)
     assert str(error.value) == f"m.tmx:{why}"

@@ -18,7 +18,7 @@ LEVELS = (
     ("contracts",),
     ("durations", "wording", "abilities"),
     ("corpus", "evaluation"),
-    ("text", "search"),
+    ("cleaning", "text", "search"),
     ("lm", "vectors", "alignment"),
     ("rules", "phrases", "neural"),
     ("system",),

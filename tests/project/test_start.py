@@ -8,7 +8,18 @@ import sys
 
 import pytest
 
-HEAVY = {"torch", "pydantic", "numpy", "matplotlib", "sentencepiece", "sacrebleu", "lxml", "polib", "tomlkit"}
+HEAVY = {
+    "torch",
+    "pydantic",
+    "numpy",
+    "matplotlib",
+    "sentencepiece",
+    "sacrebleu",
+    "lxml",
+    "polib",
+    "tomlkit",
+    "zstandard",
+}
 MODULES_AFTER = """
 import json, sys
 from dragoman.cli import main

@@ -1,0 +1,273 @@
+"""What signs is a text made of: letters of which script, digits, punctuation, and how many units of length?
+
+Many texts are looked at in one go: their signs stand in one array of code points, a table says the class of each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from dragoman.corpus.languages import parse_language
+
+SCRIPTS = (
+    "Latin",
+    "Han",
+    "Hiragana",
+    "Katakana",
+    "Hangul",
+    "Bopomofo",
+    "Cyrillic",
+    "Greek",
+    "Armenian",
+    "Georgian",
+    "Arabic",
+    "Hebrew",
+    "Syriac",
+    "Thaana",
+    "Devanagari",
+    "Bengali",
+    "Gurmukhi",
+    "Gujarati",
+    "Oriya",
+    "Tamil",
+    "Telugu",
+    "Kannada",
+    "Malayalam",
+    "Sinhala",
+    "Thai",
+    "Lao",
+    "Khmer",
+    "Myanmar",
+    "Tibetan",
+    "Ethiopic",
+    "Cherokee",
+    "Mongolian",
+    "Nko",
+    "Tifinagh",
+    "Ol_Chiki",
+    "Canadian_Aboriginal",
+)
+"""Of letters and the marks on them, by their Unicode names; letters of any other script are OTHER."""
+
+UNSPACED = {
+    "Han": 1.5,
+    "Hiragana": 2.0,
+    "Katakana": 3.5,
+    "Bopomofo": 3.0,
+    "Thai": 4.5,
+    "Lao": 4.5,
+    "Khmer": 5.0,
+    "Myanmar": 5.0,
+    "Tibetan": 4.0,
+}
+"""Written without a space between words: each letter is a unit of length. Letters and marks of a word, about."""
+
+SPACE, DIGIT, PUNCTUATION, ODD, OTHER = range(5)
+FIRST_SCRIPT = 5
+CLASSES = FIRST_SCRIPT + len(SCRIPTS)
+
+# What has no place in a text: controls, private use, unassigned, half of a pair, marks of lost signs.
+ODD_PATTERN = r"[[\p{Cc}\p{Co}\p{Cn}\p{Cs}\uFFFD\uFEFF]--[\s\x1c-\x1f]]+"
+
+# Scripts of languages that are not (only) written in Latin letters; a script in the code (sr-Latn) comes first.
+_SCRIPTS_OF = {
+    script: languages.split()
+    for script, languages in {
+        "Cyrillic": "ab av ba be bg bua ce chm crh cv kbd kk kum ky lez mk mn myv os rue ru sah sr tg tt tyv udm uk",
+        "Greek": "el grc",
+        "Armenian": "hy hyw",
+        "Georgian": "ka xmf",
+        "Arabic": "ar arz ary azb ckb fa glk ks lrc mzn ps sd skr ug ur",
+        "Hebrew": "he yi lad",
+        "Syriac": "arc syr",
+        "Thaana": "dv",
+        "Devanagari": "awa bho brx doi gom hi kok mai mr ne new sa",
+        "Bengali": "as bn bpy mni",
+        "Gurmukhi": "pa",
+        "Gujarati": "gu",
+        "Oriya": "or",
+        "Tamil": "ta",
+        "Telugu": "te",
+        "Kannada": "kn tcy",
+        "Malayalam": "ml",
+        "Sinhala": "si",
+        "Thai": "th",
+        "Lao": "lo",
+        "Khmer": "km",
+        "Myanmar": "my shn mnw",
+        "Tibetan": "bo dz",
+        "Ethiopic": "am ti gez",
+        "Cherokee": "chr",
+        "Nko": "nqo",
+        "Tifinagh": "zgh",
+        "Ol_Chiki": "sat",
+        "Canadian_Aboriginal": "iu cr",
+    }.items()
+}
+_SEVERAL = {
+    "zh": ("Han", "Bopomofo"),
+    "yue": ("Han", "Bopomofo"),
+    "wuu": ("Han",),
+    "lzh": ("Han",),
+    "ja": ("Han", "Hiragana", "Katakana"),
+    "ko": ("Hangul", "Han"),
+}
+_BY_CODE = {
+    "Latn": ("Latin",),
+    "Cyrl": ("Cyrillic",),
+    "Arab": ("Arabic",),
+    "Deva": ("Devanagari",),
+    "Mong": ("Mongolian",),
+    "Grek": ("Greek",),
+    "Hebr": ("Hebrew",),
+    "Beng": ("Bengali",),
+    "Guru": ("Gurmukhi",),
+    "Tibt": ("Tibetan",),
+    "Cans": ("Canadian_Aboriginal",),
+    "Tfng": ("Tifinagh",),
+}
+
+
+def scripts_of(language: str) -> tuple[str, ...]:
+    """The scripts that a language is written in; Latin where nothing else is known of it.
+
+    >>> scripts_of("zh-TW"), scripts_of("sr"), scripts_of("sr-Latn"), scripts_of("yo")
+    (('Han', 'Bopomofo'), ('Cyrillic',), ('Latin',), ('Latin',))
+    """
+    parsed = parse_language(language)
+    if parsed.script in _BY_CODE:
+        return _BY_CODE[parsed.script]
+    if parsed.language in _SEVERAL:
+        return _SEVERAL[parsed.language]
+    return next(((script,) for script, languages in _SCRIPTS_OF.items() if parsed.language in languages), ("Latin",))
+
+
+@cache
+def class_table() -> NDArray[np.uint8]:
+    """The class of every code point."""
+    count = sys.maxunicode + 1
+    points = np.arange(count, dtype="<u4")
+    points[0xD800:0xE000] = 0  # surrogates cannot be decoded; they are ODD
+    everything = points.tobytes().decode("utf-32-le")
+    table = np.full(count, OTHER, dtype=np.uint8)
+    classes = {SPACE: r"[\s\x1c-\x1f]+", DIGIT: r"\p{Nd}+", PUNCTUATION: r"[\p{P}\p{S}--\uFFFD]+", ODD: ODD_PATTERN}
+    names = enumerate(SCRIPTS, FIRST_SCRIPT)
+    classes |= {number: rf"[\p{{Script={name}}}&&[\p{{L}}\p{{M}}]]+" for number, name in names}
+    for number, pattern in classes.items():
+        for run in regex.finditer(pattern, everything, flags=regex.VERSION1):
+            table[run.start() : run.end()] = number
+    table[0xD800:0xE000] = ODD
+    return table
+
+
+def class_of(script: str) -> int:
+    """The number of a script's class."""
+    return FIRST_SCRIPT + SCRIPTS.index(script)
+
+
+@dataclass(frozen=True)
+class Signs:
+    """The signs of N texts: M of them in all, one text after another."""
+
+    texts: Sequence[str]
+
+    @cached_property
+    def lengths_N(self) -> NDArray[np.int64]:
+        """Characters of each text."""
+        return np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
+
+    @cached_property
+    def points_M(self) -> NDArray[np.uint32]:
+        """Code points."""
+        return np.frombuffer("".join(self.texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+    @cached_property
+    def classes_M(self) -> NDArray[np.uint8]:
+        return class_table()[self.points_M]
+
+    @cached_property
+    def rows_M(self) -> NDArray[np.int64]:
+        """Which text each sign stands in."""
+        return np.repeat(np.arange(len(self.texts)), self.lengths_N)
+
+    @cached_property
+    def counts_NC(self) -> NDArray[np.int64]:
+        """How many signs of each class each text has."""
+        places_M = self.rows_M * CLASSES + self.classes_M
+        return np.bincount(places_M, minlength=len(self.texts) * CLASSES).reshape(-1, CLASSES)
+
+    @cached_property
+    def letters_N(self) -> NDArray[np.int64]:
+        """Letters, and marks on them, of any script; whatever else is no space, digit, punctuation or oddity too."""
+        counts_N: NDArray[np.int64] = self.counts_NC[:, OTHER:].sum(1)
+        return counts_N
+
+    def of_scripts(self, scripts: Sequence[str]) -> NDArray[np.int64]:
+        """Letters of these scripts, N."""
+        counts_N: NDArray[np.int64] = self.counts_NC[:, [class_of(script) for script in scripts]].sum(1)
+        return counts_N
+
+    @cached_property
+    def stretches_M(self) -> NDArray[np.bool_]:
+        """Where a stretch begins that has neither white space nor UNSPACED letters in it."""
+        outside_M = (self.classes_M == SPACE) | self.unspaced_M
+        behind_M = np.ones(len(outside_M), dtype=bool)
+        behind_M[1:] = outside_M[:-1]
+        behind_M[(np.cumsum(self.lengths_N) - self.lengths_N)[self.lengths_N > 0]] = True
+        stretches_M: NDArray[np.bool_] = behind_M & ~outside_M
+        return stretches_M
+
+    @cached_property
+    def starts_M(self) -> NDArray[np.bool_]:
+        """Where a word begins: a stretch, but for punctuation right behind an UNSPACED letter of its text."""
+        readable_M = (self.classes_M == DIGIT) | (self.classes_M >= FIRST_SCRIPT)
+        glued_M = np.zeros(len(readable_M), dtype=bool)
+        glued_M[1:] = self.unspaced_M[:-1] & (self.rows_M[1:] == self.rows_M[:-1]) & ~readable_M[1:]
+        starts_M: NDArray[np.bool_] = self.stretches_M & ~glued_M
+        return starts_M
+
+    @cached_property
+    def unspaced_M(self) -> NDArray[np.bool_]:
+        """Letters of scripts without spaces between words."""
+        return _unspaced()[self.classes_M]
+
+    @cached_property
+    def units_N(self) -> NDArray[np.int64]:
+        """Length in words, or in letters where a script has no spaces between words.
+
+        "two words, really" has 3 units, "我用 numpy 写" 4, "ไทย" 3.
+        """
+        units_M = self.unspaced_M | self.starts_M
+        return np.bincount(self.rows_M[units_M], minlength=len(self.texts))
+
+    @cached_property
+    def words_N(self) -> NDArray[np.float64]:
+        """Length in words, which letters of UNSPACED scripts are parts of."""
+        words_N = np.bincount(self.rows_M[self.starts_M], minlength=len(self.texts)).astype(np.float64)
+        for script, letters in UNSPACED.items():
+            words_N += self.counts_NC[:, class_of(script)] / letters
+        return words_N
+
+    @cached_property
+    def longest_word_N(self) -> NDArray[np.int64]:
+        """Characters of the longest stretch."""
+        inside_M = (self.classes_M != SPACE) & ~self.unspaced_M
+        numbers_M = np.cumsum(self.stretches_M)[inside_M] - 1
+        longest_N = np.zeros(len(self.texts), dtype=np.int64)
+        np.maximum.at(longest_N, self.rows_M[self.stretches_M], np.bincount(numbers_M))
+        return longest_N
+
+
+@cache
+def _unspaced() -> NDArray[np.bool_]:
+    """Whether a class is a script without spaces between words."""
+    table = np.zeros(CLASSES, dtype=bool)
+    table[[class_of(script) for script in UNSPACED]] = True
+    return table

@@ -1,0 +1,141 @@
+"""What is wrong with this corpus or this model, and what helps?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from cyclopts import Parameter
+
+from dragoman.cli.options import File, Files, Json, Quiet, ReadingFlags, Threads, refuse_given
+from dragoman.cli.reading import opened_by, walked
+from dragoman.cli.screen import say, screen
+from dragoman.contracts import Progress, SentencePair, UserError
+
+if TYPE_CHECKING:
+    from dragoman.system.diagnosis import Finding
+
+Thing = TypeVar("Thing")
+
+TRANSLATED = 200  # texts at most
+AT_ONCE = 20
+
+
+def doctor(
+    files: Files,
+    /,
+    *,
+    text: Annotated[File | None, Parameter(help="Text that the model is to translate, a sentence a line.")] = None,
+    test: Files | None = None,
+    train: Files | None = None,
+    as_json: Json = False,
+    reading: ReadingFlags = ReadingFlags(),
+    threads: Threads = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Examine a corpus or a model: what looks wrong, and what to do about it.
+
+    Parameters
+    ----------
+    files:
+        A model folder, or sentence pairs in any format that train reads.
+    test:
+        Test pairs: of a model, to translate (at most 200) and to measure; of a corpus, to look for leaks.
+    train:
+        The pairs that a model was trained on, to look for test pairs among them.
+    as_json:
+        Print one JSON object.
+    """
+    if _is_model(files):
+        findings = _model(files[0], text, test, train, reading, threads, quiet)
+    else:
+        refuse_given("these options are for a model folder", {"--text": text, "--train": train, "--threads": threads})
+        findings = _corpus(files, test, reading, quiet)
+    if as_json:
+        print(
+            json.dumps({"examined": files, "findings": [asdict(one) for one in findings]}, ensure_ascii=False, indent=2)
+        )
+    else:
+        print("\n".join(_lines(findings)))
+
+
+def _is_model(files: Sequence[str]) -> bool:
+    return len(files) == 1 and any((Path(files[0]) / name).exists() for name in ("model.json", "work"))
+
+
+def _lines(findings: Sequence[Finding]) -> list[str]:
+    """A line a finding, its advice below it."""
+    width = max(len(one.level) for one in findings) + 1
+    lines = []
+    for one in findings:
+        lines.append(f"{one.level + ':':<{width}} {one.what}")
+        if one.advice:
+            lines.append(f"{'':<{width}} -> {one.advice}")
+    return lines
+
+
+def _corpus(files: list[str], test: list[str] | None, reading: ReadingFlags, quiet: bool) -> list[Finding]:
+    from dragoman.cleaning.duplicates import held_out_keys
+    from dragoman.cleaning.inspection import inspect
+    from dragoman.system.diagnosis import corpus_findings
+
+    held_out = held_out_keys([opened_by(reading, test, "test")]) if test else frozenset()
+    with walked(reading, files, "examining", quiet) as (records, languages):
+        found = inspect(records, languages, held_out=held_out)
+    return corpus_findings(found)
+
+
+def _model(
+    folder: str,
+    text: str | None,
+    test: list[str] | None,
+    train: list[str] | None,
+    reading: ReadingFlags,
+    threads: int,
+    quiet: bool,
+) -> list[Finding]:
+    from dragoman.cleaning.duplicates import held_out_keys
+    from dragoman.cli.loading import loaded
+    from dragoman.corpus.lines import read_lines
+    from dragoman.evaluation.curves import read_progress
+    from dragoman.system import diagnosis
+    from dragoman.system.store import read_report
+
+    if train and not test:
+        raise UserError("--train is for finding test pairs in it: give --test too")
+    system = loaded(folder, None, "auto", threads, reading.source, reading.target)
+    place = Path(folder) / "progress.jsonl"
+    findings = diagnosis.report_findings(read_report(Path(folder)), read_progress(place) if place.exists() else [])
+    reading = replace(reading, source=system.source_language, target=system.target_language)
+    pairs: list[SentencePair] = []
+    if test:
+        pairs = list(opened_by(reading, test, "test"))
+    texts = [pair.source for pair in pairs]
+    if text is not None:
+        texts += [line.text for line in read_lines(text, reading.on_bad_line) if line.text.strip()]
+    if not texts:
+        say("give --text FILE or --test FILES, and the translations are examined too")
+        return diagnosis.by_level(findings)
+    findings += diagnosis.coverage_findings(system, texts)
+    shown = _spread(texts)
+    with screen(quiet) as report:
+        best = []
+        for begin in range(0, len(shown), AT_ONCE):
+            report(Progress("translating", begin, len(shown)))
+            best += [each.hypotheses[0] for each in system.translate(shown[begin : begin + AT_ONCE])]
+    findings += diagnosis.output_findings(system, shown, best)
+    if test and text is None:
+        findings += diagnosis.quality_findings(_spread(pairs), best, system.target_language)
+    if test and train:
+        findings += diagnosis.leak_findings(pairs, held_out_keys([opened_by(reading, train, "train")]))
+    return diagnosis.by_level(findings)
+
+
+def _spread(things: Sequence[Thing]) -> list[Thing]:
+    """At most TRANSLATED of them, evenly spread."""
+    step = max(1, -(-len(things) // TRANSLATED))
+    return list(islice(things, 0, None, step))

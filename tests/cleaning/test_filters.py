@@ -1,0 +1,147 @@
+"""Filters: what each scores, and what its threshold makes of the score."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.cleaning import filters
+from dragoman.cleaning.filters import Chunk, Filter, first_reasons
+from dragoman.contracts import Origin, Record
+
+
+def chunk(*pairs: tuple[str, str], languages: tuple[str, str] = ("en", "de")) -> Chunk:
+    return Chunk([Record(one, other, Origin("x", line)) for line, (one, other) in enumerate(pairs, 1)], languages)
+
+
+def score(one: Filter, source: str, target: str, *languages: str) -> float:
+    return float(
+        one.score(chunk((source, target), languages=(languages[0], languages[1]) if languages else ("en", "de")))[0]
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "source", "target", "languages", "wanted"),
+    [
+        (filters.TooLong(3), "a b c d", "a", ("en", "de"), 4),
+        (filters.TooLong(3), "a", "一二三四五", ("en", "zh"), 5),
+        (filters.TooShort(1), "a b", "a", ("en", "de"), 1),
+        (filters.LengthRatio(3), "a b c", "a", ("en", "de"), 3),
+        (filters.LengthRatio(3, 3), "a b c", "a", ("en", "de"), 1.5),
+        (filters.LengthRatio(3), "我们是老师", "we are all teachers", ("zh", "en"), 4 / (5 / 1.5)),
+        (filters.LengthRatio(3), "ใช้ numpy", "use numpy", ("th", "en"), 2 / (1 + 3 / 4.5)),
+        (filters.LongWord(5), "short", "a longer-word", ("en", "de"), 11),
+        (filters.LongWord(5), "see https://example.org/a/very/long/path here", "a", ("en", "de"), 4),
+        (filters.WrongScript(0.5), "hello there", "привет всем", ("en", "de"), 0),
+        (filters.WrongScript(0.5), "hello there", "привет всем", ("en", "ru"), 1),
+        (filters.WrongScript(0.5), "use numpy", "使用numpy", ("en", "zh"), 6 / 11),
+        (filters.WrongScript(0.5), "5 %", "5 %", ("ru", "zh"), 1),
+        (filters.WrongScript(0.5), "%(count)s <b>{name}</b>", "%(count)s：<b>{name}</b>", ("en", "zh"), 1),
+        (filters.WrongScript(0.5), "Open %(file_name)s", "打开 %(file_name)s", ("en", "zh"), 1),
+        (filters.FewLetters(0.5), "ab", "a1..", ("en", "de"), 0.75),
+        (filters.OddSigns(0), "a\0b", "\ufffd", ("en", "de"), 2),
+        (filters.OddSigns(0), "a\u200db 👩‍👩‍👧", "x", ("en", "de"), 0),
+        (filters.Mojibake(0), "schÃ¶n", "schön", ("en", "de"), 1),
+        (filters.Identical(2), "The same Words", "the SAME words", ("en", "de"), 3),
+        (filters.Identical(2), "one", "two", ("en", "de"), 0),
+        (filters.Repeats(4), "no no no no no", "a", ("en", "de"), 5),
+        (filters.Repeats(4), "no no no no", "a", ("en", "de"), 1),
+        (filters.Repeats(4), "ho ho hi ho ho hi ho ho hi ho ho hi ho ho hi", "a", ("en", "de"), 5),
+        (filters.Repeats(4), "a", "好好好好好", ("en", "zh"), 5),
+        (filters.Repeats(4), "a", "很好很好很好很好很好", ("en", "zh"), 5),
+        (filters.Repeats(4), "a", "很好很好很好很好", ("en", "zh"), 1),
+        (filters.Repeats(4), "from 0 to 99999999", "......", ("en", "zh"), 1),
+    ],
+)
+def test_scores(one: Filter, source: str, target: str, languages: tuple[str, str], wanted: float) -> None:
+    assert score(one, source, target, *languages) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "wanted"),
+    [
+        ("no numbers", "keine Zahlen", 1),
+        ("1,000.5", "1.000,5", 1),
+        ("in 1984", "1984年", 1),
+        ("３ files", "3 Dateien", 1),
+        ("007", "7", 1),
+        ("two dogs", "2 Hunde", 1),
+        ("thirty years", "30 Jahre", 1),
+        ("I am 30", "我三十岁", 1),
+        ("5,000 yen", "五千日元", 1),
+        ("in 1984", "damals", 0),
+        ("12 files", "13 Dateien", 0),
+        ("from 10 to 20", "von 10 bis 21", 0.5),
+        ("¾ ² Ⅳ", "x", 1),
+    ],
+)
+def test_numbers(source: str, target: str, wanted: float) -> None:
+    assert score(filters.Numbers(0.5), source, target, "en", "zh") == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "wanted"),
+    [
+        ("see https://www.example.org/en/", "siehe https://example.org/de/index.html.", 1),
+        ("see example", "siehe example", 1),
+        ("mail me@example.org", "schreib", 0),
+        ("见 https://a.org/x。", "see (https://a.org/x)", 1),
+        ("https://a.org https://b.org", "https://a.org", 2 / 3),
+    ],
+)
+def test_links(source: str, target: str, wanted: float) -> None:
+    assert score(filters.Links(0.5), source, target) == pytest.approx(wanted)
+
+
+def test_the_first_filter_that_rejects_is_the_reason() -> None:
+    pairs = chunk(("fine", "gut"), ("a b c d", "a"), ("a\0", "b b b b b b"))
+    asked: list[Filter] = [filters.OddSigns(0), filters.TooLong(3)]
+    assert first_reasons(pairs, asked) == [("", None), ("too long", 4.0), ("odd signs", 1.0)]
+
+
+def test_few_words_may_have_any_ratio_with_slack() -> None:
+    pairs = chunk(("OK", "Das ist in Ordnung"), ("word " * 40, "Wort"))
+    one = filters.LengthRatio(3, 3)
+    assert one.accept(one.score(pairs)).tolist() == [True, False]
+
+
+EVERY: list[Filter] = [
+    filters.TooLong(250),
+    filters.TooShort(1),
+    filters.LengthRatio(3, 3),
+    filters.LongWord(20),
+    filters.WrongScript(0.15),
+    filters.FewLetters(0.7),
+    filters.OddSigns(0),
+    filters.Mojibake(0),
+    filters.Identical(2),
+    filters.Numbers(0.5),
+    filters.Links(0.5),
+    filters.Repeats(2),
+]
+
+
+@given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=30)), max_size=6), st.sampled_from(["de", "zh", "ja"]))
+def test_a_pair_is_judged_alike_alone_and_among_others(pairs: list[tuple[str, str]], language: str) -> None:
+    together = first_reasons(chunk(*pairs, languages=("en", language)), EVERY)
+    assert together == [first_reasons(chunk(pair, languages=("en", language)), EVERY)[0] for pair in pairs]
+    assert all(value is None or value == value for _, value in together)
+
+
+@given(st.lists(st.sampled_from("ab好很"), max_size=24))
+def test_repeats_agree_with_a_plain_search(letters: list[str]) -> None:
+    """Words, and letters without spaces: one definition, two ways to look."""
+    often = 3
+
+    def plain(units: list[str]) -> bool:
+        return any(
+            units[start : start + size] * often == units[start : start + size * often]
+            for size in range(1, filters.LONGEST_RUN + 1)
+            for start in range(len(units) - size * often + 1)
+        )
+
+    one = filters.Repeats(often - 1)
+    assert (score(one, " ".join(letters), "x") >= often) == plain(letters)
+    han = ["很" if letter == "a" else "好" if letter == "b" else letter for letter in letters]
+    assert (score(one, "x", "".join(han), "en", "zh") >= often) == plain(han)

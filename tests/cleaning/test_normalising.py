@@ -1,0 +1,104 @@
+"""Steps that make text uniform: what they change, and what they leave alone."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dragoman.cleaning.normalising import (
+    Normalisations,
+    Normaliser,
+    evenly_spaced,
+    is_mojibake,
+    quoted,
+    quotes_of,
+    repaired,
+)
+from dragoman.contracts import Origin, Record, UserError
+
+
+@pytest.mark.parametrize("text", ["schön", "中文", "naïve café", "“quoted” – dash", "привет", "Ω ≈ 5", "ĂȚȘ"])
+def test_mojibake_is_put_right(text: str) -> None:
+    try:
+        spoilt = text.encode().decode("cp1252")
+    except UnicodeDecodeError:
+        spoilt = text.encode().decode("latin-1")
+    assert repaired(text) == text
+    assert repaired(spoilt) == text
+    assert not is_mojibake(text)
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_plain_text_is_never_repaired(text: str) -> None:
+    assert repaired(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (" a  b ", "a b"),
+        ("a\u00a0b\u3000c", "a b c"),
+        ("a\u200bb\ufeff", "ab"),
+        ("a\tb", "a b"),
+        ("a b", "a b"),
+        ("\u2028", "\u2028"),
+    ],
+)
+def test_spaces(text: str, wanted: str) -> None:
+    assert evenly_spaced(text) == wanted
+
+
+@given(st.text())
+def test_spaces_are_made_even_once(text: str) -> None:
+    once = evenly_spaced(text)
+    assert evenly_spaced(once) == once
+    assert once.split() == evenly_spaced("  ".join(text.replace("\u200b", "").split(" "))).split()
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "wanted"),
+    [
+        ('say "yes" or "no"', "de", "say „yes“ or „no“"),
+        ("« oui »", "en", "“oui”"),
+        ('"oui"', "fr", "«\u00a0oui\u00a0»"),
+        ("他说“好”", "zh-TW", "他说「好」"),
+        ("他说「好」", "zh", "他说“好”"),
+        ('5" wide', "de", '5" wide'),
+        ("it's", "de", "it's"),
+    ],
+)
+def test_quotes(text: str, language: str, wanted: str) -> None:
+    assert quoted(text, *quotes_of(language)) == wanted
+
+
+def test_changes_are_counted_by_step_with_examples() -> None:
+    wanted = Normalisations(quotes="straight")
+    normaliser = Normaliser(wanted.steps("en"), wanted.steps("de"))
+    record = Record("a  b", "„schÃ¶n“", Origin("x", 1))
+    assert normaliser(record) == Record("a b", '"schön"', Origin("x", 1))
+    assert normaliser.changed == {"spaces": 1, "mojibake": 1, "quotes": 1}
+    assert normaliser.samples["spaces"] == [("a  b", "a b")]
+    untouched = Record("a", "b", Origin("x", 2))
+    assert normaliser(untouched) is untouched
+
+
+def test_nothing_is_done_that_is_not_wanted() -> None:
+    assert Normalisations(mojibake=False, spaces=False).steps("en") == {}
+    assert list(Normalisations(quotes="language").steps("fr")) == ["mojibake", "spaces", "quotes"]
+
+
+def test_simplified_is_for_simplified_chinese_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "opencc", None)
+    wanted = Normalisations(simplified=True)
+    assert "simplified" not in wanted.steps("en")
+    assert "simplified" not in wanted.steps("zh-TW")
+    with pytest.raises(UserError, match="needs opencc"):
+        wanted.steps("zh")
+
+
+def test_traditional_becomes_simplified() -> None:
+    pytest.importorskip("opencc", reason="opencc is an extra")
+    assert Normalisations(simplified=True).steps("zh")["simplified"]("漢語 頭髮") == "汉语 头发"

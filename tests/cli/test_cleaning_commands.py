@@ -1,0 +1,163 @@
+"""inspect, clean and their sisters: what they write, what they say, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Command
+
+PAIRS = (
+    "A dog runs.\tEin Hund rennt.\n"
+    "a DOG runs\tein Hund rennt!\n"
+    "привет всем тут\tHallo allerseits.\n"
+    "only one field\n"
+    "in 1984\tim Jahr 1985\n"
+    "two  spaces\tzwei  Leerzeichen\n"
+    "A cat sleeps.\tEine Katze schläft.\n"
+)
+LANGUAGES = ("--source", "en", "--target", "de")
+
+
+@pytest.fixture
+def pairs(dragoman: Command) -> str:
+    Path("x.tsv").write_text(PAIRS, encoding="utf-8")
+    return "x.tsv"
+
+
+def test_clean_keeps_sets_aside_and_tells(dragoman: Command, pairs: str) -> None:
+    run = dragoman("corpus", "clean", pairs, *LANGUAGES, "--out", "kept.en", "kept.de")
+    assert run.code == 0
+    assert Path("kept.en").read_text(encoding="utf-8") == "A dog runs.\ntwo spaces\nA cat sleeps.\n"
+    assert Path("kept.de").read_text(encoding="utf-8") == "Ein Hund rennt.\nzwei Leerzeichen\nEine Katze schläft.\n"
+    rows = [line.split("\t") for line in Path("kept.en.rejected.tsv").read_text(encoding="utf-8").splitlines()]
+    assert [row[:3] for row in rows] == [
+        ["reason", "score", "origin"],
+        ["duplicate", "", "x.tsv:2"],
+        ["wrong script", "0", "x.tsv:3"],
+        ["fields=1", "", "x.tsv:4"],
+        ["other numbers", "0", "x.tsv:5"],
+    ]
+    assert rows[1][3:] == ["a DOG runs", "ein Hund rennt!"]
+    assert "made uniform: spaces, 2 sides" in run.out
+    assert "3 pairs written to kept.en and kept.de" in run.err
+
+
+def test_a_report_has_counts_samples_and_a_picture(dragoman: Command, pairs: str) -> None:
+    run = dragoman("corpus", "clean", pairs, *LANGUAGES, "--out", "kept.tmx", "--report", "report", "--json")
+    told = json.loads(run.out)
+    assert told["kept"] == 3
+    assert told["rejected"] == {"duplicate": 1, "fields=1": 1, "other numbers": 1, "wrong script": 1}
+    assert told == json.loads(Path("report/report.json").read_text(encoding="utf-8"))
+    assert told["samples"]["other numbers"][0]["origin"] == "x.tsv:5"
+    page = Path("report/report.md").read_text(encoding="utf-8")
+    assert "| 0 | x.tsv:5 | in 1984 | im Jahr 1985 |" in page
+    assert sorted(path.name for path in Path("report").iterdir()) == [
+        "picture.png",
+        "rejected.tsv",
+        "report.json",
+        "report.md",
+    ]
+
+
+def test_thresholds_from_a_file_and_from_the_command_line(dragoman: Command, pairs: str) -> None:
+    Path("my.toml").write_text(dragoman("recipes", "cleaning", "--set", "number_share=none").out, encoding="utf-8")
+    run = dragoman("corpus", "clean", pairs, *LANGUAGES, "--out", "y.tsv", "--recipe", "my.toml", "--json")
+    assert "other numbers" not in json.loads(run.out)["rejected"]
+    asked = ("--recipe", "my.toml", "--set", "filters.shortest=3", "--set", "repeated=sources")
+    run = dragoman("corpus", "clean", pairs, *LANGUAGES, "--out", "y.tsv", *asked, "--json")
+    assert json.loads(run.out)["rejected"]["too short"] == 3
+
+
+def test_test_sentences_are_left_out(dragoman: Command, pairs: str) -> None:
+    Path("test.tsv").write_text("a cat sleeps\tdie Katze schläft\n", encoding="utf-8")
+    run = dragoman("corpus", "clean", pairs, *LANGUAGES, "--test", "test.tsv", "--out", "y.tsv")
+    assert run.code == 0
+    assert "Katze" not in Path("y.tsv").read_text(encoding="utf-8")
+    assert "in a test set" in run.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--out", "x.tsv"], "x.tsv: is read as well"),
+        (["--out", "y.tsv", "--set", "longst=3"], "no 'longst' in this recipe; did you mean 'longest'?"),
+        (["--out", "y.tsv", "--set", "script_share=2"], "script_share"),
+        (["--out", "y.tsv", "--recipe", "other.toml"], "other.toml:1: kind = 'dictionary', where 'cleaning' is wanted"),
+        (["--out", "y.tsv", "--recipe", "gone.toml"], "gone.toml: no such file"),
+        (["--out", "y.tsv", "--set", "shortest=50"], "0 of 7 pairs kept"),
+        (["--out", "y.docx"], "y.docx"),
+    ],
+)
+def test_refused(dragoman: Command, pairs: str, arguments: list[str], told: str) -> None:
+    Path("other.toml").write_text('kind = "dictionary"\n', encoding="utf-8")
+    run = dragoman("corpus", "clean", pairs, *LANGUAGES, *arguments)
+    assert told in run.error_line
+    assert not Path("y.tsv").exists()
+    assert not Path("y.tsv.rejected.tsv").exists()
+    assert Path("x.tsv").read_text(encoding="utf-8") == PAIRS
+
+
+def test_clean_to_a_pipe_writes_nothing_beside_it(dragoman: Command, pairs: str) -> None:
+    before = set(Path().iterdir())
+    assert dragoman("corpus", "clean", pairs, *LANGUAGES, "--out", "-").code == 0
+    assert set(Path().iterdir()) == before
+
+
+def test_inspect_tells_a_page_and_draws(dragoman: Command, pairs: str) -> None:
+    run = dragoman("corpus", "inspect", pairs, *LANGUAGES, "--picture", "picture.png")
+    assert run.code == 0
+    assert "7 records in 1 file" in run.out
+    assert "cleaning: 3 of 7 pairs kept" in run.out
+    assert "wrong script 0: x.tsv:3: привет всем тут | Hallo allerseits." in run.out
+    assert Path("picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_inspect_as_json(dragoman: Command, pairs: str) -> None:
+    told = json.loads(dragoman("corpus", "inspect", pairs, *LANGUAGES, "--json").out)
+    assert told["records"] == 7
+    assert told["source"]["language"] == "en"
+    assert told["cleaning_would_keep"] == 3
+    assert {row["origin"] for row in told["suspicious"]} == {"x.tsv:2", "x.tsv:3", "x.tsv:4", "x.tsv:5"}
+
+
+def test_merge_and_dedupe(dragoman: Command, pairs: str) -> None:
+    Path("b.en").write_text("A cat sleeps.\n", encoding="utf-8")
+    Path("b.de").write_text("Eine Katze schläft.\n", encoding="utf-8")
+    assert dragoman("corpus", "merge", "b.en", "b.de", pairs, *LANGUAGES, "--out", "m.tsv").code == 0
+    merged = Path("m.tsv").read_text(encoding="utf-8").splitlines()
+    assert len(merged) == 7
+    assert merged[0] == "A cat sleeps.\tEine Katze schläft."
+    assert dragoman("corpus", "dedupe", "m.tsv", *LANGUAGES, "--out", "d.tsv").code == 0
+    assert len(Path("d.tsv").read_text(encoding="utf-8").splitlines()) == 5
+
+
+def test_sample_and_shuffle_keep_pairs_together(dragoman: Command) -> None:
+    rows = [f"source {number}\tZiel {number}\n" for number in range(50)]
+    Path("x.tsv").write_text("".join(rows), encoding="utf-8")
+    assert dragoman("corpus", "shuffle", "x.tsv", *LANGUAGES, "--out", "s.tsv").code == 0
+    shuffled = Path("s.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    assert sorted(shuffled) == sorted(rows)
+    assert shuffled != rows
+    assert dragoman("corpus", "sample", "x.tsv", *LANGUAGES, "--count", "5", "--out", "n.tsv").code == 0
+    drawn = Path("n.tsv").read_text(encoding="utf-8").splitlines(keepends=True)
+    assert [row for row in rows if row in set(drawn)] == drawn
+    assert len(drawn) == 5
+    again = dragoman("corpus", "sample", "x.tsv", *LANGUAGES, "--count", "51", "--out", "n.tsv")
+    assert again.error_line == "there are 50 pairs, fewer than 51"
+
+
+def test_doctor_examines_a_corpus(dragoman: Command, pairs: str) -> None:
+    run = dragoman("doctor", pairs, *LANGUAGES)
+    assert run.code == 0
+    assert "warning: 3 usable pairs" in run.out
+    assert "duplicate: 1 (14 %) of records" in run.out
+    assert "-> " in run.out
+    told = json.loads(dragoman("doctor", pairs, *LANGUAGES, "--json").out)
+    assert told["findings"][0]["level"] == "warning"
+
+
+def test_doctor_refuses_what_does_not_belong_together(dragoman: Command, pairs: str) -> None:
+    assert "--text" in dragoman("doctor", pairs, *LANGUAGES, "--text", pairs).error_line
