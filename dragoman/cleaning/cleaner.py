@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import ClassVar
 
 from pydantic import ConfigDict, Field
@@ -19,11 +18,12 @@ from dragoman.cleaning import filters
 from dragoman.cleaning.duplicates import Repeated, Seen
 from dragoman.cleaning.filters import Chunk, Filter, first_reasons
 from dragoman.cleaning.normalising import Normalisations, Normaliser
-from dragoman.contracts import Record, SentencePair
+from dragoman.contracts import Record, SentencePair, UserError
 from dragoman.corpus.bitext import summary_of
 from dragoman.corpus.records import record_of
 
 AT_ONCE = 10_000
+SIGNS_AT_ONCE = 4_000_000
 SAMPLES = 10  # rejected pairs that a report shows for each reason
 
 Limit = float | None
@@ -33,8 +33,8 @@ Limit = float | None
 class FilterOptions:
     """Thresholds; "none" switches a filter off. Lengths are in words, or letters where no spaces are written."""
 
-    longest: Limit = Field(default=250, ge=1, description="units of the longer side at most")
-    shortest: Limit = Field(default=1, ge=0, description="units of the shorter side at least")
+    longest: Limit = Field(default=250, ge=1, description="words of the longer side at most")
+    shortest: Limit = Field(default=1, ge=0, description="words or letters of the shorter side at least")
     length_ratio: Limit = Field(default=3.0, ge=1, description="(longer + slack) / (shorter + slack) at most")
     ratio_slack: float = Field(
         default=3.0, ge=0, description="slack of the length ratio, which leaves short pairs room"
@@ -49,11 +49,11 @@ class FilterOptions:
     odd_signs: Limit = Field(default=0, ge=0, description="controls, private use, U+FFFD and the like at most")
     mojibake: bool = Field(default=True, description="reject what was decoded wrongly and cannot be put right")
     identical: Limit = Field(
-        default=2, ge=0, description="units of two identical sides at most: a few are often a name"
+        default=2, ge=0, description="words of two identical sides at most: a few are often a name"
     )
     number_share: Limit = Field(default=0.5, ge=0, le=1, description="share of numbers that both sides have at least")
     link_share: Limit = Field(default=0.5, ge=0, le=1, description="share of links that both sides have at least")
-    repeats: Limit = Field(default=4, ge=1, description="the same words in a row, so often at most")
+    repeats: Limit = Field(default=6, ge=1, description="the same words in a row, so often at most")
 
     def filters(self) -> list[Filter]:
         """Those that are on, the cheap ones first."""
@@ -122,6 +122,24 @@ class CleaningReport:
         return summary_of(self.kept, self.rejected)
 
 
+def in_chunks(records: Iterable[Record]) -> Iterator[list[Record]]:
+    """Lists of at most AT_ONCE records, and of not many more than SIGNS_AT_ONCE characters."""
+    chunk: list[Record] = []
+    signs = 0
+    for record in records:
+        chunk.append(record)
+        signs += len(record.source) + len(record.target)
+        if len(chunk) >= AT_ONCE or signs >= SIGNS_AT_ONCE:
+            yield chunk
+            chunk, signs = [], 0
+    if chunk:
+        yield chunk
+
+
+class NothingKept(UserError):
+    """Every record was rejected, or there were none."""
+
+
 class Cleaner:
     """Judges records, in order; `report` is what it has seen so far."""
 
@@ -143,8 +161,7 @@ class Cleaner:
 
     def judged(self, records: Iterable[Record]) -> Iterator[SentencePair | Rejected]:
         """Each record as a pair to keep or a rejected one, in their order."""
-        waiting = iter(records)
-        while chunk := list(islice(waiting, AT_ONCE)):
+        for chunk in in_chunks(records):
             yield from self._chunk(chunk)
         self.report.changed = dict(self.normaliser.changed)
         self.report.changes = self.normaliser.samples

@@ -5,6 +5,7 @@ Of what was seen only 64-bit hashes are kept, three for a pair.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
@@ -18,14 +19,16 @@ Repeated = Literal["pairs", "sources", "targets", "sides"]
 
 
 class _Plain(dict[int, int | None]):
-    """Letters, marks and digits stay, all else becomes a space; found when a character is first met."""
+    """Letters, marks, digits and symbols stay, punctuation becomes a space; found when a character is first met."""
 
     def __missing__(self, code: int) -> int | None:
-        self[code] = code if unicodedata.category(chr(code))[0] in "LMN" else ord(" ")
+        kept = unicodedata.category(chr(code))[0] in "LMNS" or chr(code) in "#%&{}@*"
+        self[code] = code if kept else ord(" ")
         return self[code]
 
 
 _PLAIN = _Plain()
+_MINUS = re.compile(r"(?<![^\W_])-(?=\d)")
 
 
 def duplicate_key(text: str) -> str:
@@ -36,7 +39,11 @@ def duplicate_key(text: str) -> str:
     >>> duplicate_key("Save  the file…") == duplicate_key("save the FILE!"), duplicate_key("?!")
     (True, '?!')
     """
-    folded = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text.casefold())
+    folded = text.lower()
+    if not text.isascii():
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    if "-" in folded:
+        folded = _MINUS.sub("\u2212", folded)
     return " ".join(folded.translate(_PLAIN).split()) or "".join(text.split())
 
 

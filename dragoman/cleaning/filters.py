@@ -5,37 +5,28 @@ A filter scores the pairs of a chunk. Whether a score is accepted is another que
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
+from dragoman.cleaning.agreement import has_link, same_links, same_numbers, text_alone, without_links
+from dragoman.cleaning.duplicates import duplicate_key
 from dragoman.cleaning.normalising import is_mojibake
-from dragoman.cleaning.signs import DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, SPACE, UNSPACED, Signs, scripts_of
+from dragoman.cleaning.signs import DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, UNSPACED, Signs, scripts_of
 from dragoman.contracts import Record
 
 Scores = NDArray[np.float64]
 Verdicts = NDArray[np.bool_]
 
 FEWEST_LETTERS = 3  # of fewer nobody can say in which script a text is
-SPELT = 100  # up to here numbers are often written as words
-LONGEST_NUMBER = 1000  # digits; what is longer is none
+
 LETTERS_A_WORD = 3.0  # what a letter of a script without spaces weighs beside one of a script with spaces
+LONGEST_NAME = 2  # units
 LONGEST_RUN = 8  # units that are repeated together
-_NUMBER = regex.compile(r"\p{Nd}+(?:[.,'’\u00a0\u202f]\p{Nd}+)*")
-_NO_SEPARATORS = dict.fromkeys(map(ord, ".,'’\u00a0\u202f"))
-_CHINESE_NUMERAL = regex.compile("[〇零一二三四五六七八九十百千万萬亿億两兩]")
-_LINK = regex.compile(
-    r"(?:https?://|ftp://|www\.)[^\s\p{Han}<>\"'(){}\[\]，。；：、！？）】》」”]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
-    regex.ASCII,
-)
-_NO_TEXT = regex.compile(r"<[^<>]*>|%\(\w+\)\w|%[\d$.]*\w|\$?\{[^{}]*\}")
-_LINK_MARKS = ("://", "www.", "@")
 
 
 @dataclass(frozen=True)
@@ -98,16 +89,16 @@ class AtLeast:
 
 
 class TooLong(AtMost):
-    """Units of the longer side: words, or letters where a script has no spaces between words."""
+    """Words of the longer side, which letters of scripts without spaces are parts of."""
 
     name = "too long"
 
     def score(self, chunk: Chunk) -> Scores:
-        return chunk.worse(lambda side: side.units_N.astype(float))
+        return chunk.worse(lambda side: side.words_N)
 
 
 class TooShort(AtLeast):
-    """Units of the shorter side."""
+    """Units of the shorter side: words, or letters where a script has no spaces between words."""
 
     name = "too short"
 
@@ -139,8 +130,10 @@ class LongWord(AtMost):
 
 
 def _longest_word(record: Record) -> float:
-    """Without links."""
-    return float(Signs([_LINK.sub(" ", side) for side in (record.source, record.target)]).longest_word_N.max())
+    """Without links; what stands between slashes in a path counts as words."""
+    return float(
+        Signs([without_links(side).replace("/", " ") for side in (record.source, record.target)]).longest_word_N.max()
+    )
 
 
 # --- signs --------------------------------------------------------------------------------------
@@ -150,7 +143,8 @@ class WrongScript(AtLeast):
     """The share of a side's letters that are in a script of its language; the lower one of the two sides.
 
     A letter of a script without spaces weighs as much as LETTERS_A_WORD others, for it says about as much. Where the
-    share is too low, links, tags and placeholders are left out: they are the same in all languages.
+    share is too low, links, tags and placeholders are left out: they are the same in all languages, as are names of
+    up to LONGEST_NAME words.
     """
 
     name = "wrong script"
@@ -159,9 +153,9 @@ class WrongScript(AtLeast):
         scores_N = self._of(chunk)
         low_N = np.flatnonzero(scores_N < self.limit)
         if len(low_N):
-            scores_N[low_N] = self._of(
-                Chunk([_text_alone(chunk.records[place]) for place in low_N.tolist()], chunk.languages)
-            )
+            alone = Chunk([_text_alone(chunk.records[place]) for place in low_N.tolist()], chunk.languages)
+            names_N = (_same_sides(alone) > 0) & (alone.sides[0].units_N <= LONGEST_NAME)
+            scores_N[low_N] = np.where(names_N, 1.0, self._of(alone))
         return scores_N
 
     def _of(self, chunk: Chunk) -> Scores:
@@ -169,33 +163,44 @@ class WrongScript(AtLeast):
 
 
 def _text_alone(record: Record) -> Record:
-    source, target = (_NO_TEXT.sub(" ", _LINK.sub(" ", side)) for side in (record.source, record.target))
+    source, target = (text_alone(side) for side in (record.source, record.target))
     return replace(record, source=source, target=target)
 
 
 def _script_share(side: Signs, language: str) -> Scores:
-    def weight(scripts: Sequence[str]) -> Scores:
-        unspaced = [script for script in scripts if script in UNSPACED]
-        others = [script for script in scripts if script not in UNSPACED]
-        return (LETTERS_A_WORD * side.of_scripts(unspaced) + side.of_scripts(others)).astype(np.float64)
-
-    shares_N = weight(scripts_of(language)) / np.maximum(weight(SCRIPTS) + side.counts_NC[:, OTHER], 1)
+    shares_N = _weight(side, scripts_of(language)) / np.maximum(_weight(side, SCRIPTS) + side.counts_NC[:, OTHER], 1)
     return np.where(side.letters_N < FEWEST_LETTERS, 1.0, shares_N)
 
 
+def _weight(side: Signs, scripts: Sequence[str]) -> Scores:
+    """Letters of these scripts, those without spaces weighing as much as LETTERS_A_WORD others."""
+    unspaced = [script for script in scripts if script in UNSPACED]
+    others = [script for script in scripts if script not in UNSPACED]
+    return (LETTERS_A_WORD * side.of_scripts(unspaced) + side.of_scripts(others)).astype(np.float64)
+
+
 class FewLetters(AtMost):
-    """The share of punctuation and digits among a side's signs (white space apart); the higher one of the two."""
+    """The share of punctuation and digits among a side's signs (white space apart); the higher one of the two.
+
+    Letters without spaces weigh as in WrongScript; tags and placeholders are left out where the share is too high.
+    """
 
     name = "punctuation and digits"
 
     def score(self, chunk: Chunk) -> Scores:
-        def share(side: Signs) -> Scores:
-            counts_NC = side.counts_NC
-            visible_N = np.maximum(side.lengths_N - counts_NC[:, SPACE], 1)
-            shares_N: Scores = (counts_NC[:, DIGIT] + counts_NC[:, PUNCTUATION]) / visible_N
-            return shares_N
+        scores_N = chunk.worse(_other_share)
+        high_N = np.flatnonzero(scores_N > self.limit)
+        if len(high_N):
+            alone = Chunk([_text_alone(chunk.records[place]) for place in high_N.tolist()], chunk.languages)
+            scores_N[high_N] = alone.worse(_other_share)
+        return scores_N
 
-        return chunk.worse(share)
+
+def _other_share(side: Signs) -> Scores:
+    others_N = side.counts_NC[:, DIGIT] + side.counts_NC[:, PUNCTUATION]
+    letters_N = _weight(side, SCRIPTS) + side.counts_NC[:, OTHER]
+    shares_N: Scores = others_N / np.maximum(others_N + letters_N, 1)
+    return shares_N
 
 
 class OddSigns(AtMost):
@@ -222,48 +227,41 @@ class Mojibake(AtMost):
 
 
 class Identical(AtMost):
-    """Units of two sides that are the same but for case, 0 where they differ: a few are often a name."""
+    """Units of two sides that say the same, case, punctuation and spaces apart, 0 where they differ: a few are often a
+    name."""
 
     name = "identical sides"
 
     def score(self, chunk: Chunk) -> Scores:
-        same = (record.source.casefold() == record.target.casefold() for record in chunk.records)
-        return np.where(np.fromiter(same, dtype=bool, count=len(chunk)), chunk.sides[0].units_N, 0).astype(np.float64)
+        return _same_sides(chunk)
+
+
+def _same_sides(chunk: Chunk) -> Scores:
+    """Units of the sources that are their own targets, 0 of the others."""
+    one, other = chunk.sides
+    alike_N = np.abs(one.letters_N - other.letters_N) <= 2  # most pairs need not be looked at
+    return chunk.where(alike_N, lambda record: _same(record.source, record.target)) * one.units_N
+
+
+def _same(source: str, target: str) -> bool:
+    return duplicate_key(source) == duplicate_key(target)
 
 
 class Numbers(AtLeast):
-    """2 |A ∩ B| / (|A| + |B|) of the numbers of both sides, as multisets; 1 where there are none.
+    """2 |A ∩ B| / (|A| + |B|) of the numbers of both sides, as multisets; 1 where only one side has a number without a
+    partner: the other may spell it.
 
-    1,000.5 and 1.000,5 are one number, and so are ３ and 3. Where one side has fewer numbers, it may spell the
-    others: those up to SPELT without a partner do not count, beside Chinese numerals none.
+    1,000.5 and 1.000,5 are the same numbers (1000 and 5), and so are 10 000 and 10,000, ３ and 3. Hours are the same
+    before and after noon, years with and without their century. Beside a word or sign for thousands or more nobody
+    can say what a number is worth, and the pair has 1.
     """
 
     name = "other numbers"
 
     def score(self, chunk: Chunk) -> Scores:
         one, other = chunk.sides
-        digits_N = one.counts_NC[:, DIGIT] + other.counts_NC[:, DIGIT] > 0
-        return chunk.where(digits_N, lambda record: _same_numbers(record.source, record.target), 1.0)
-
-
-def numbers(text: str) -> Counter[str]:
-    """The numbers of a text without separators and without zeros in front.
-
-    >>> numbers("1,000.50 or 007")
-    Counter({'100050': 1, '7': 1})
-    """
-    found = (number.translate(_NO_SEPARATORS) for number in _NUMBER.findall(text))
-    return Counter(str(int(digits)) for digits in found if len(digits) < LONGEST_NUMBER)
-
-
-def _same_numbers(source: str, target: str) -> float:
-    one, other = numbers(source), numbers(target)
-    shared = (one & other).total()
-    lonely = [*(one - other).elements(), *(other - one).elements()]
-    if one.total() != other.total():
-        fewer = source if one.total() < other.total() else target
-        lonely = [] if _CHINESE_NUMERAL.search(fewer) else [number for number in lonely if int(number) > SPELT]
-    return 2 * shared / (2 * shared + len(lonely)) if lonely else 1.0
+        digits_N = (one.counts_NC[:, DIGIT] > 0) & (other.counts_NC[:, DIGIT] > 0)
+        return chunk.where(digits_N, lambda record: same_numbers(record.source, record.target), 1.0)
 
 
 class Links(AtLeast):
@@ -272,25 +270,12 @@ class Links(AtLeast):
     name = "other links"
 
     def score(self, chunk: Chunk) -> Scores:
-        def shared(record: Record) -> float:
-            one, other = map(hosts, (record.source, record.target))
-            total = one.total() + other.total()
-            return 2 * (one & other).total() / total if total else 1.0
-
-        marked = (any(mark in record.source + record.target for mark in _LINK_MARKS) for record in chunk.records)
-        return chunk.where(np.fromiter(marked, dtype=bool, count=len(chunk)), shared, 1.0)
-
-
-def hosts(text: str) -> Counter[str]:
-    """Where the links of a text lead.
-
-    >>> hosts("see https://www.example.org/de/a.html, or ask me@example.org.")
-    Counter({'example.org': 2})
-    """
-    links = (
-        link.rpartition("@")[2] if "@" in link else link.partition("://")[2] or link for link in _LINK.findall(text)
-    )
-    return Counter(regex.split(r"[/?#:]", link, maxsplit=1)[0].removeprefix("www.").rstrip(".,;!") for link in links)
+        marked = (has_link(record.source) or has_link(record.target) for record in chunk.records)
+        return chunk.where(
+            np.fromiter(marked, dtype=bool, count=len(chunk)),
+            lambda record: same_links(record.source, record.target),
+            1.0,
+        )
 
 
 class Repeats(AtMost):
@@ -333,7 +318,7 @@ def _words_repeat(words: Sequence[str], often: int) -> bool:
     for size in range(1, min(LONGEST_RUN, len(words) // often) + 1):
         alike = 0
         for earlier, word in zip(words, words[size:], strict=False):
-            alike = alike + 1 if word == earlier and not word.isdecimal() else 0
+            alike = alike + 1 if word == earlier and any(map(str.isalpha, word)) else 0
             if alike == size * (often - 1):
                 return True
     return False

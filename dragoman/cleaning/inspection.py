@@ -12,14 +12,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from dragoman.cleaning.cleaner import AT_ONCE, CLEANING, Cleaner, CleaningRecipe, CleaningReport
+from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, CleaningReport, in_chunks
 from dragoman.cleaning.normalising import repaired
 from dragoman.cleaning.signs import OTHER, SCRIPTS, Signs, scripts_of
 from dragoman.contracts import Record
@@ -54,7 +53,7 @@ TRADITIONAL = regex.compile(
 )
 SIMPLIFIED = regex.compile(
     "[们这个来时对会为说国过学么还没见长开关东车马门问间无点电话语请谢让应该钱买卖写读书听觉认识记计动进从与将现发经业务当实区点体"
-    "处产种机义议题员总变条轻难离欢类头显验愿项顺须预领频顾飞饭饮馆鱼鸟丽黄龙亲观视览计订讯训设许评试词询详误调谈论证护丰负财货责费资质输达运远选迟边错钟铁长阳际险虽双杂静响页]"
+    "处产种机义议题员总变条轻难离欢类头显验愿项顺须预领频顾飞饭饮馆鱼鸟丽黄龙亲观视览计订讯训设许评试词询详误调谈论证护负财货责费资质输达运远选迟边错钟铁长阳际险虽双杂静响页]"
 )
 _CHINESE = ("wuu", "yue")  # which a guess by signs does not tell from zh
 _OTHER_CHARACTERS = {"zh-Hans": TRADITIONAL, "zh-Hant": SIMPLIFIED}
@@ -211,7 +210,6 @@ def inspect(
 
 def _counted(records: Iterable[Record], add: Callable[[Sequence[Record]], None]) -> Iterator[Record]:
     """The records, counted on their way."""
-    waiting = iter(records)
-    while chunk := list(islice(waiting, AT_ONCE)):
+    for chunk in in_chunks(records):
         add(chunk)
         yield from chunk

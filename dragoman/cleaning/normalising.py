@@ -24,8 +24,10 @@ SAMPLES = 5
 # Two signs that are the first two bytes of one sign in UTF-8, read as if they were Windows-1252 or Latin-1.
 _MOJIBAKE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
 _SPACES = re.compile("[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
-_INVISIBLE = re.compile("[\u200b\u2060\ufeff]")
+# A zero-width space tells words apart where a script has no spaces.
+_INVISIBLE = re.compile("(?<![\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b|[\u2060\ufeff]")
 _UNEVEN = re.compile("  |[\t\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]")
+_FIXED = re.compile("((?<=«)[\u00a0\u202f]|[\u00a0\u202f](?=[:;!?%»]))")
 _QUOTE = re.compile('["“”„‟«»「」『』〝〞〟＂]')
 _FRENCH_SPACE = re.compile("(?<=«)[ \u00a0\u202f]+|[ \u00a0\u202f]+(?=»)")
 _ENGLISH, _GERMAN, _ANGULAR, _CORNERS = ("“", "”"), ("„", "“"), ("«", "»"), ("「", "」")
@@ -60,12 +62,14 @@ class Normalisations:
         if self.mojibake:
             steps["mojibake"] = repaired
         if self.spaces:
-            steps["spaces"] = evenly_spaced
+            steps["spaces"] = french_spaces if parse_language(language).language == "fr" else evenly_spaced
         if self.quotes != "as they are":
             pair = ('"', '"') if self.quotes == "straight" else quotes_of(language)
             steps["quotes"] = lambda text: quoted(text, *pair)
         parsed = parse_language(language)
-        if self.simplified and (parsed.language, parsed.script) == ("zh", "Hans"):
+        if self.simplified and parsed.language == "zh":
+            if parsed.script != "Hans":
+                raise UserError(f"normalise.simplified makes simplified Chinese, and the side is {language}: say zh")
             steps["simplified"] = simplifier()
         return steps
 
@@ -128,6 +132,18 @@ def evenly_spaced(text: str) -> str:
     return _SPACES.sub(" ", _INVISIBLE.sub("", text)).strip(" ") if _UNEVEN.search(text) else text.strip(" ")
 
 
+def french_spaces(text: str) -> str:
+    """The same, but for the narrow and fixed spaces that French writes before : ; ! ? % and inside its quotes."""
+    return "".join(part if part in "\u00a0\u202f" else evenly_spaced_inside(part) for part in _FIXED.split(text)).strip(
+        " "
+    )
+
+
+def evenly_spaced_inside(text: str) -> str:
+    """As evenly_spaced, with a space at each end that had one."""
+    return _SPACES.sub(" ", _INVISIBLE.sub("", text)) if _UNEVEN.search(text) else text
+
+
 def quotes_of(language: str) -> tuple[str, str]:
     """The double quotes that a language opens and closes with."""
     parsed = parse_language(language)
@@ -154,7 +170,7 @@ def simplifier() -> Step:
     try:
         import opencc
     except ImportError as error:
-        raise UserError("normalise.simplified needs opencc: pip install opencc") from error
+        raise UserError('normalise.simplified needs opencc: pip install "dragoman[chinese]"') from error
     converter: Any = opencc.OpenCC("t2s")
 
     def simplify(text: str) -> str:

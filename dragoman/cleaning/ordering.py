@@ -15,7 +15,7 @@ from dragoman.contracts import Bitext, Origin, SentencePair, UserError
 from dragoman.wording import counted
 
 AT_ONCE = 200_000  # pairs that are in memory together
-MOST_FILES = 500
+MOST_FILES = 200  # open at once
 
 
 def sampled(bitext: Bitext, count: int, seed: int = 1) -> Iterator[SentencePair]:
@@ -37,13 +37,13 @@ def shuffled(bitext: Bitext, seed: int = 1, at_once: int = AT_ONCE) -> Iterator[
     numbers_N = np.random.default_rng(seed).random(len(bitext))
     files = min(MOST_FILES, -(-len(bitext) // at_once))
     if files <= 1:
-        yield from _sorted(zip(numbers_N.tolist(), bitext, strict=True))
+        yield from _sorted(zip(map(float, numbers_N), bitext, strict=True))
         return
     with tempfile.TemporaryDirectory(prefix="dragoman-") as folder:
         paths = [Path(folder) / f"{place}.jsonl" for place in range(files)]
         with ExitStack() as stack:
             outs = [stack.enter_context(path.open("w", encoding="utf-8")) for path in paths]
-            for number, pair in zip(numbers_N.tolist(), bitext, strict=True):
+            for number, pair in zip(map(float, numbers_N), bitext, strict=True):
                 row = [number, pair.source, pair.target, pair.origin.file, pair.origin.line]
                 outs[int(number * files)].write(json.dumps(row) + "\n")
         for path in paths:
@@ -62,5 +62,5 @@ def _sorted(numbered: Iterable[tuple[float, SentencePair]]) -> Iterator[Sentence
 
 
 def different(pairs: Iterable[SentencePair], seen: Seen) -> Iterator[SentencePair]:
-    """The pairs that did not come before, in the sense of `seen`, which also counts the others."""
+    """The pairs that did not come before, in the sense of `seen`."""
     return (pair for pair in pairs if not seen.reason(pair))

@@ -14,6 +14,7 @@ import numpy as np
 
 from dragoman.cleaning.cleaner import CleaningReport
 from dragoman.cleaning.inspection import DRAWN, Counts, Inspection
+from dragoman.corpus.files import writing_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,10 +70,8 @@ def draw_cleaning(report: CleaningReport, path: Path) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.part")
-    figure.savefig(aside, format="png")
-    aside.replace(path)
+    with writing_bytes(path) as out:
+        figure.savefig(out, format="png")
 
 
 def draw_lengths(axes: Axes, inspection: Inspection) -> None:

@@ -107,7 +107,7 @@ def _shown(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return _shown(on_one_line(text)).replace("|", "\\|").replace("`", "'")
+    return _shown(on_one_line(text)).replace("<", "&lt;").replace("|", "\\|")
 
 
 def write_report(report: CleaningReport, folder: str | Path, facts: Mapping[str, Any]) -> None:

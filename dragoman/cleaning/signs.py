@@ -54,7 +54,8 @@ SCRIPTS = (
     "Ol_Chiki",
     "Canadian_Aboriginal",
 )
-"""Of letters and the marks on them, by their Unicode names; letters of any other script are OTHER."""
+"""Of letters and the marks on them, by their Unicode names. Letters of any other script are OTHER, marks and joiners
+that several scripts share are MARK."""
 
 UNSPACED = {
     "Han": 1.5,
@@ -69,8 +70,8 @@ UNSPACED = {
 }
 """Written without a space between words: each letter is a unit of length. Letters and marks of a word, about."""
 
-SPACE, DIGIT, PUNCTUATION, ODD, OTHER = range(5)
-FIRST_SCRIPT = 5
+SPACE, DIGIT, PUNCTUATION, ODD, MARK, OTHER = range(6)
+FIRST_SCRIPT = 6
 CLASSES = FIRST_SCRIPT + len(SCRIPTS)
 
 # What has no place in a text: controls, private use, unassigned, half of a pair, marks of lost signs.
@@ -115,9 +116,25 @@ _SEVERAL = {
     "zh": ("Han", "Bopomofo"),
     "yue": ("Han", "Bopomofo"),
     "wuu": ("Han",),
+    "gan": ("Han",),
+    "hak": ("Han", "Latin"),
+    "nan": ("Han", "Latin"),
     "lzh": ("Han",),
     "ja": ("Han", "Hiragana", "Katakana"),
     "ko": ("Hangul", "Han"),
+    **dict.fromkeys(("sr", "bs", "uz", "az", "tk", "crh", "ro"), ("Cyrillic", "Latin")),
+    "kk": ("Cyrillic", "Latin", "Arabic"),
+    "ky": ("Cyrillic", "Arabic"),
+    "tt": ("Cyrillic", "Latin"),
+    "mn": ("Cyrillic", "Mongolian"),
+    "ku": ("Latin", "Arabic"),
+    "pa": ("Gurmukhi", "Arabic"),
+    "sd": ("Arabic", "Devanagari"),
+    "ks": ("Arabic", "Devanagari"),
+    "ms": ("Latin", "Arabic"),
+    "ha": ("Latin", "Arabic"),
+    "iu": ("Canadian_Aboriginal", "Latin"),
+    "mni": ("Bengali", "Latin"),
 }
 _BY_CODE = {
     "Latn": ("Latin",),
@@ -136,17 +153,19 @@ _BY_CODE = {
 
 
 def scripts_of(language: str) -> tuple[str, ...]:
-    """The scripts that a language is written in; Latin where nothing else is known of it.
+    """The scripts that a language is written in: Latin where nothing else is known of a code of two letters; of a code
+    of three letters nobody knows, and it may be any.
 
-    >>> scripts_of("zh-TW"), scripts_of("sr"), scripts_of("sr-Latn"), scripts_of("yo")
-    (('Han', 'Bopomofo'), ('Cyrillic',), ('Latin',), ('Latin',))
+    >>> scripts_of("zh-TW"), scripts_of("ru"), scripts_of("sr-Latn"), scripts_of("yo"), scripts_of("xyz") == SCRIPTS
+    (('Han', 'Bopomofo'), ('Cyrillic',), ('Latin',), ('Latin',), True)
     """
     parsed = parse_language(language)
     if parsed.script in _BY_CODE:
         return _BY_CODE[parsed.script]
     if parsed.language in _SEVERAL:
         return _SEVERAL[parsed.language]
-    return next(((script,) for script, languages in _SCRIPTS_OF.items() if parsed.language in languages), ("Latin",))
+    unknown = ("Latin",) if len(parsed.language) == 2 else SCRIPTS
+    return next(((script,) for script, languages in _SCRIPTS_OF.items() if parsed.language in languages), unknown)
 
 
 @cache
@@ -157,7 +176,8 @@ def class_table() -> NDArray[np.uint8]:
     points[0xD800:0xE000] = 0  # surrogates cannot be decoded; they are ODD
     everything = points.tobytes().decode("utf-32-le")
     table = np.full(count, OTHER, dtype=np.uint8)
-    classes = {SPACE: r"[\s\x1c-\x1f]+", DIGIT: r"\p{Nd}+", PUNCTUATION: r"[\p{P}\p{S}--\uFFFD]+", ODD: ODD_PATTERN}
+    classes = {SPACE: r"[\s\x1c-\x1f]+", DIGIT: r"\p{Nd}+", PUNCTUATION: r"[\p{P}\p{S}--\uFFFD]+"}
+    classes |= {MARK: r"[\p{M}\p{Cf}]+", ODD: ODD_PATTERN}
     names = enumerate(SCRIPTS, FIRST_SCRIPT)
     classes |= {number: rf"[\p{{Script={name}}}&&[\p{{L}}\p{{M}}]]+" for number, name in names}
     for number, pattern in classes.items():
@@ -205,7 +225,7 @@ class Signs:
 
     @cached_property
     def letters_N(self) -> NDArray[np.int64]:
-        """Letters, and marks on them, of any script; whatever else is no space, digit, punctuation or oddity too."""
+        """Letters of any script, with the marks that only it has; whatever has no class of its own too."""
         counts_N: NDArray[np.int64] = self.counts_NC[:, OTHER:].sum(1)
         return counts_N
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from dragoman.cli.options import File, Files, Folder, Json, Quiet, ReadingFlags, Settings
-from dragoman.cli.reading import opened_by, walked
+from dragoman.cli.reading import NO_RECORDS, opened_by, walked
 from dragoman.cli.screen import say
 from dragoman.contracts import Record, SentencePair, UserError
 
 if TYPE_CHECKING:
     from dragoman.cleaning.cleaner import Cleaner, CleaningRecipe
+
+REJECTED, PICTURE = "rejected.tsv", "picture.png"
 
 Recipe = Annotated[
     File | None,
@@ -55,17 +58,21 @@ def inspect(
     from dragoman.cleaning.inspection import inspect as look
     from dragoman.cleaning.pictures import draw
     from dragoman.cli.inspected import inspection_lines
+    from dragoman.corpus.streams import refuse_overwriting
 
+    refuse_overwriting([*files, *(test or ()), *([recipe] if recipe else [])], [picture] if picture else [])
     wanted = _recipe(recipe, set_)
     held_out = _held_out(test, reading)
     with walked(reading, files, "inspecting", quiet) as (records, languages):
         found = look(records, languages, wanted, held_out)
-    if picture is not None:
-        draw(found, Path(picture))
+    if not found.cleaning.total:
+        raise UserError(NO_RECORDS)
     if as_json:
         print(json.dumps(found.figures(), ensure_ascii=False, indent=2))
     else:
         print("\n".join(inspection_lines(found)))
+    if picture is not None:
+        draw(found, Path(picture))
 
 
 def clean(
@@ -96,38 +103,49 @@ def clean(
     as_json:
         Print one JSON object.
     """
-    from dragoman.cleaning.cleaner import Cleaner
+    from dragoman.cleaning.cleaner import Cleaner, NothingKept
     from dragoman.cleaning.pictures import draw_cleaning
     from dragoman.cleaning.reports import as_json as shown
     from dragoman.cleaning.reports import rejected_file, table, write_report
     from dragoman.corpus.streams import refuse_overwriting
     from dragoman.corpus.writers import write_bitext
 
+    piped = "-" in out
+    if piped and as_json:
+        raise UserError("--json and --out - would both go to standard output: write the pairs to a file")
     wanted = _recipe(recipe, set_)
-    aside = Path(report) / "rejected.tsv" if report is not None else _aside(out[0])
-    refuse_overwriting([*files, *(test or ())], [*out, *([aside] if aside else [])])
+    aside = Path(report) / REJECTED if report is not None else None if piped else Path(f"{out[0]}.{REJECTED}")
+    page = [Path(report) / name for name in ("report.md", "report.json", PICTURE)] if report is not None else []
+    inputs = [*files, *(test or ()), *([recipe] if recipe else [])]
+    refuse_overwriting(inputs, [*(name for name in out if name != "-"), *([aside] if aside else []), *page])
     held_out = _held_out(test, reading)
+    nothing: NothingKept | None = None
     with ExitStack() as stack:
         records, languages = stack.enter_context(walked(reading, files, "cleaning", quiet))
         cleaner = Cleaner(wanted, languages, held_out)
         reject = stack.enter_context(rejected_file(aside)) if aside else None
-        written = write_bitext(_kept(cleaner, records, reject), out, *languages)
-    facts = {"files": list(files), "languages": "-".join(languages), "written": list(written.files)}
+        try:
+            said = write_bitext(_kept(cleaner, records, reject), out, *languages).summary()
+        except NothingKept as refusal:
+            nothing = refusal  # the reasons are written all the same
+    facts = {"files": list(files), "languages": "-".join(languages), "written": [] if nothing else list(out)}
     if report is not None:
         write_report(cleaner.report, report, facts)
-        draw_cleaning(cleaner.report, Path(report) / "picture.png")
+        draw_cleaning(cleaner.report, Path(report) / PICTURE)
+    if nothing is not None:
+        raise UserError(f"{nothing}{f' (each with its reason: {aside})' if aside else ''}")
     if as_json:
         print(json.dumps(shown(cleaner.report, facts), ensure_ascii=False, indent=2))
         return
-    print("\n".join(table(cleaner.report)))
-    say(written.summary())
+    print("\n".join(table(cleaner.report)), file=sys.stderr if piped else sys.stdout)
+    say(said)
     if aside:
         say(f"the others, each with its reason: {aside}")
 
 
 def _kept(cleaner: Cleaner, records: Iterator[Record], reject: Any) -> Iterator[SentencePair]:
-    """The pairs to write; the others are handed to `reject`. UserError where none is left."""
-    from dragoman.cleaning.cleaner import Rejected
+    """The pairs to write; the others are handed to `reject`. NothingKept where none is left."""
+    from dragoman.cleaning.cleaner import NothingKept, Rejected
 
     for one in cleaner.judged(records):
         if not isinstance(one, Rejected):
@@ -135,12 +153,7 @@ def _kept(cleaner: Cleaner, records: Iterator[Record], reject: Any) -> Iterator[
         elif reject is not None:
             reject(one)
     if not cleaner.report.kept:
-        raise UserError(cleaner.report.summary() if cleaner.report.total else "0 of 0 pairs kept: there are no records")
-
-
-def _aside(out: str) -> Path | None:
-    """Beside the first file; nowhere beside standard output."""
-    return None if out == "-" else Path(f"{out}.rejected.tsv")
+        raise NothingKept(cleaner.report.summary() if cleaner.report.total else NO_RECORDS)
 
 
 def _recipe(file: str | None, sets: list[str] | None) -> CleaningRecipe:

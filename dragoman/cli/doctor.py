@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from cyclopts import Parameter
 
 from dragoman.cli.options import File, Files, Json, Quiet, ReadingFlags, Threads, refuse_given
-from dragoman.cli.reading import opened_by, walked
+from dragoman.cli.reading import NO_RECORDS, opened_by, walked
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Progress, SentencePair, UserError
 
@@ -64,12 +64,12 @@ def doctor(
 
 
 def _is_model(files: Sequence[str]) -> bool:
-    return len(files) == 1 and any((Path(files[0]) / name).exists() for name in ("model.json", "work"))
+    return len(files) == 1 and any((Path(files[0]) / name).exists() for name in ("model.json", "work/run.json"))
 
 
 def _lines(findings: Sequence[Finding]) -> list[str]:
     """A line a finding, its advice below it."""
-    width = max(len(one.level) for one in findings) + 1
+    width = max((len(one.level) for one in findings), default=0) + 1
     lines = []
     for one in findings:
         lines.append(f"{one.level + ':':<{width}} {one.what}")
@@ -86,6 +86,8 @@ def _corpus(files: list[str], test: list[str] | None, reading: ReadingFlags, qui
     held_out = held_out_keys([opened_by(reading, test, "test")]) if test else frozenset()
     with walked(reading, files, "examining", quiet) as (records, languages):
         found = inspect(records, languages, held_out=held_out)
+    if not found.cleaning.total:
+        raise UserError(NO_RECORDS)
     return corpus_findings(found)
 
 
@@ -114,12 +116,14 @@ def _model(
     pairs: list[SentencePair] = []
     if test:
         pairs = list(opened_by(reading, test, "test"))
-    texts = [pair.source for pair in pairs]
+    texts = _sources(pairs)
     if text is not None:
         texts += [line.text for line in read_lines(text, reading.on_bad_line) if line.text.strip()]
+    if text is not None and not texts:
+        raise UserError(f"{text}: no line with text in it")
     if not texts:
         say("give --text FILE or --test FILES, and the translations are examined too")
-        return diagnosis.by_level(findings)
+        return diagnosis.by_level(findings) or [diagnosis.Finding("note", "nothing is known of its training")]
     findings += diagnosis.coverage_findings(system, texts)
     shown = _spread(texts)
     with screen(quiet) as report:
@@ -128,11 +132,16 @@ def _model(
             report(Progress("translating", begin, len(shown)))
             best += [each.hypotheses[0] for each in system.translate(shown[begin : begin + AT_ONCE])]
     findings += diagnosis.output_findings(system, shown, best)
-    if test and text is None:
-        findings += diagnosis.quality_findings(_spread(pairs), best, system.target_language)
+    if test:
+        judged = best if text is None else [each.hypotheses[0] for each in system.translate(_sources(_spread(pairs)))]
+        findings += diagnosis.quality_findings(_spread(pairs), judged, system.target_language)
     if test and train:
         findings += diagnosis.leak_findings(pairs, held_out_keys([opened_by(reading, train, "train")]))
     return diagnosis.by_level(findings)
+
+
+def _sources(pairs: Sequence[SentencePair]) -> list[str]:
+    return [pair.source for pair in pairs]
 
 
 def _spread(things: Sequence[Thing]) -> list[Thing]:

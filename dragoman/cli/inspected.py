@@ -63,4 +63,8 @@ def side_lines(side: Side, longest: int) -> list[str]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    """The beginning of a text; controls, which a terminal would obey, as escapes."""
+    shown = "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text[: WIDTH + 1]
+    )
+    return shown if len(shown) <= WIDTH else shown[: WIDTH - 1] + "…"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dragoman.cli.options import ReadingFlags
     from dragoman.corpus.bitext import FileBitext
 
+NO_RECORDS = "0 of 0 pairs kept: there are no records"
 RECORDS_BETWEEN_SIGNS = 1000
 SECONDS_BETWEEN_SIGNS = 0.2
 

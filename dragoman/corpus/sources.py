@@ -5,7 +5,6 @@ Containers (TSV, TMX, PO, ...) stand alone; plain text files pair up in order: s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -17,9 +16,10 @@ from dragoman.corpus.languages import closeness, language_key, language_of_suffi
 from dragoman.corpus.reading import Columns
 from dragoman.corpus.records import Warn, unheard
 from dragoman.corpus.sniffing import container_in
-from dragoman.corpus.streams import STANDARD_INPUT, InputFile, beginning_of, file_at, repeatable, shown_name
+from dragoman.corpus.streams import STANDARD_INPUT, InputFile, beginning_of, file_at, repeat_of, repeatable, shown_name
 
 PLAIN = ""
+REJECTED = "rejected.tsv"  # what cleaning leaves behind is no bitext
 CONTAINERS = (
     *(".tsv", ".csv", ".jsonl", ".ndjson", ".pharaoh", ".tmx", ".xlf", ".xliff", ".sdlxliff", ".mqxliff"),
     *(".po", ".mo"),
@@ -27,7 +27,6 @@ CONTAINERS = (
 ASK = "say --source and --target"
 
 _STANDARD_INPUT_SHOWN = shown_name(STANDARD_INPUT)
-_REPEAT = re.compile(r"(.+)\*(\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -101,13 +100,10 @@ def bitext_files(
 
 
 def _given(name: str, has_names: bool) -> _Given:
-    repeat = _REPEAT.fullmatch(name)
-    if repeat is None or Path(name).exists():
-        file, copies = repeatable(name), 1
-    elif int(repeat.group(2)) < 1:
+    path, copies = repeat_of(name)
+    if copies < 1:
         raise UserError(f"{name}: a repeat is 1 or more")
-    else:
-        file, copies = repeatable(repeat.group(1)), int(repeat.group(2))
+    file = repeatable(path)
     if file.name == _STANDARD_INPUT_SHOWN:
         return _Given(file, container_in(beginning_of(file), has_names), copies)
     return _Given(file, suffix_container(file.name), copies)
@@ -153,6 +149,8 @@ def _in_folder(folder: _Given, source: str | None, target: str | None, warn: War
     found: list[BitextFile] = []
     plain: dict[Path, dict[str, Path]] = {}
     for path in paths:
+        if path.name.endswith(REJECTED):
+            continue
         language = language_of_suffix(path.name)
         container = suffix_container(path.name)
         if container:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -21,6 +22,7 @@ from dragoman.corpus.compression import Damaged, compression_of, decompressed, m
 
 STANDARD_INPUT = "-"
 CHUNK = 1 << 18
+_REPEAT = re.compile(r"(.+)\*(\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,20 @@ def require_files(paths: Iterable[str]) -> None:
             raise UserError(f"{path}: is a folder, not a file")
 
 
+def repeat_of(name: str) -> tuple[str, int]:
+    """The file and how often it is read: ("a.tsv", 3) of "a.tsv*3", unless a file is called so."""
+    repeat = _REPEAT.fullmatch(name)
+    return (name, 1) if repeat is None or Path(name).exists() else (repeat.group(1), int(repeat.group(2)))
+
+
 def refuse_overwriting(inputs: Iterable[str], outputs: Iterable[str | Path]) -> None:
-    """UserError where an output would replace a file that is read: the original would be lost."""
-    read = [Path(path) for path in inputs if path != STANDARD_INPUT and Path(path).exists()]
+    """UserError where an output would replace a file that is read: the original would be lost; or another output."""
+    read = [path for path in (Path(repeat_of(name)[0]) for name in inputs if name != STANDARD_INPUT) if path.exists()]
+    written: set[Path] = set()
     for output in map(Path, outputs):
+        if output.resolve() in written:
+            raise UserError(f"{output}: would be written twice")
+        written.add(output.resolve())
         if not output.is_file():
             continue
         for path in read:

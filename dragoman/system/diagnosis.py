@@ -113,13 +113,12 @@ def _languages(found: Inspection) -> Iterator[Finding]:
         told = f"{share:.0%} of {len(side.sample)} drawn {side.language} texts look like {code}"
         if share >= 0.8:
             yield Finding("good", told)
-        elif side.guessed.most_common(1)[0][1] >= 0.5 * len(side.sample) and likeliest[sides.index(side)] != code:
-            other = likeliest[sides.index(side)]
-            yield Finding(
-                "warning", f"{told}, most like {other}", "is this the right file, and the right --source and --target?"
-            )
         else:
-            yield Finding("note", told, "the guess is often wrong for small languages, and for names and code")
+            other = side.guessed.most_common(1)[0][0]
+            advice = (
+                "is this the right file, and the right --source and --target? The guess does not know all languages"
+            )
+            yield Finding("note", f"{told}, most like {other}", advice)
 
 
 def _side(side: Side) -> Iterator[Finding]:

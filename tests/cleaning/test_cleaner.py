@@ -41,7 +41,7 @@ def test_each_kind_of_fault_has_its_reason() -> None:
         ("A dog runs.", "Ein Hund läuft."),
         ("born in 1984", "geboren 1985"),
         ("see https://example.org", "siehe dort"),
-        ("yes yes yes yes yes", "ja"),
+        ("yes " * 9, "ja"),
         ("!!! ???", "!!! ???"),
     )
     assert found == [
@@ -139,6 +139,12 @@ def test_nothing_is_lost(pairs: list[tuple[str, str]]) -> None:
     assert Counter(one.reason for one in judged if isinstance(one, Rejected)) == cleaner.report.rejected
 
 
+def test_chunks_are_small_where_texts_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cleaning, "SIGNS_AT_ONCE", 100)
+    sizes = [len(chunk) for chunk in cleaning.in_chunks(records(*[("x" * 30, "y" * 30)] * 5))]
+    assert sizes == [2, 2, 1]
+
+
 def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [(f"sentence {number % 7} here", f"Satz {number % 7} hier") for number in range(30)]
     whole = reasons(Cleaner(CLEANING, ("en", "de")), *pairs)
@@ -169,6 +175,11 @@ def test_samples_are_drawn_from_all_of_a_reason() -> None:
         ("?!", "!?", False),
         ("e\u0301", "é", True),
         ("हिन्दी", "हिन्दि", False),
+        ("C++ code", "C# code", False),
+        ("-5 °C", "5 °C", False),
+        ("x < 2", "x > 2", False),
+        ("an e-mail", "an E mail", True),
+        ("𝓐 ™", "A tm", True),
     ],
 )
 def test_duplicate_keys(one: str, other: str, same: bool) -> None:

@@ -51,6 +51,12 @@ def test_spaces(text: str, wanted: str) -> None:
     assert evenly_spaced(text) == wanted
 
 
+def test_spaces_that_say_something_stay() -> None:
+    assert evenly_spaced("ខ្មែរ\u200bភាសា") == "ខ្មែរ\u200bភាសា"
+    french = Normalisations().steps("fr")["spaces"]
+    assert french(" Oui\u202f!  «\u00a0Non\u00a0»\u00a0et ") == "Oui\u202f! «\u00a0Non\u00a0» et"
+
+
 @given(st.text())
 def test_spaces_are_made_even_once(text: str) -> None:
     once = evenly_spaced(text)
@@ -94,7 +100,8 @@ def test_simplified_is_for_simplified_chinese_alone(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "opencc", None)
     wanted = Normalisations(simplified=True)
     assert "simplified" not in wanted.steps("en")
-    assert "simplified" not in wanted.steps("zh-TW")
+    with pytest.raises(UserError, match="the side is zh-TW"):
+        wanted.steps("zh-TW")
     with pytest.raises(UserError, match="needs opencc"):
         wanted.steps("zh")
 

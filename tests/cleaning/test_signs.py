@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from dragoman.cleaning.signs import (
     CLASSES,
     DIGIT,
+    MARK,
     ODD,
     OTHER,
     PUNCTUATION,
+    SCRIPTS,
     SPACE,
     Signs,
     class_of,
@@ -48,8 +50,8 @@ from dragoman.cleaning.signs import (
         ("\ufeff", ODD),
         ("\ue000", ODD),
         ("\U0010ffff", ODD),
-        ("\u0301", OTHER),
-        ("\u200d", OTHER),
+        ("\u0301", MARK),
+        ("\u200d", MARK),
     ],
 )
 def test_classes(sign: str, wanted: int) -> None:
@@ -121,7 +123,8 @@ def test_the_table_agrees_with_the_unicode_database(sign: str) -> None:
         ("zh_TW", ("Han", "Bopomofo")),
         ("ja", ("Han", "Hiragana", "Katakana")),
         ("sr@latin", ("Latin",)),
-        ("sr", ("Cyrillic",)),
+        ("sr", ("Cyrillic", "Latin")),
+        ("kpv", SCRIPTS),
         ("uz-Cyrl", ("Cyrillic",)),
         ("ru-RU", ("Cyrillic",)),
     ],

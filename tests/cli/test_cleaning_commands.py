@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -89,21 +91,67 @@ def test_test_sentences_are_left_out(dragoman: Command, pairs: str) -> None:
         (["--out", "y.tsv", "--recipe", "gone.toml"], "gone.toml: no such file"),
         (["--out", "y.tsv", "--set", "shortest=50"], "0 of 7 pairs kept"),
         (["--out", "y.docx"], "y.docx"),
+        (["--out", "-", "--json"], "would both go to standard output"),
+        (["--out", "mine.toml", "y.de", "--recipe", "mine.toml"], "mine.toml: is read as well"),
+        (["--out", "rep/rejected.tsv", "--report", "rep"], "would be written twice"),
     ],
 )
 def test_refused(dragoman: Command, pairs: str, arguments: list[str], told: str) -> None:
     Path("other.toml").write_text('kind = "dictionary"\n', encoding="utf-8")
+    Path("mine.toml").write_text('kind = "cleaning"\n', encoding="utf-8")
     run = dragoman("corpus", "clean", pairs, *LANGUAGES, *arguments)
     assert told in run.error_line
     assert not Path("y.tsv").exists()
-    assert not Path("y.tsv.rejected.tsv").exists()
     assert Path("x.tsv").read_text(encoding="utf-8") == PAIRS
 
 
-def test_clean_to_a_pipe_writes_nothing_beside_it(dragoman: Command, pairs: str) -> None:
-    before = set(Path().iterdir())
-    assert dragoman("corpus", "clean", pairs, *LANGUAGES, "--out", "-").code == 0
-    assert set(Path().iterdir()) == before
+def test_clean_to_a_pipe_writes_pairs_and_nothing_beside_it(fed: Callable[..., object]) -> None:
+    run: Any = fed(PAIRS.encode(), "corpus", "clean", "-", *LANGUAGES, "--out", "-")
+    assert run.returncode == 0
+    assert run.stdout.decode().splitlines() == [
+        "A dog runs.\tEin Hund rennt.",
+        "two spaces\tzwei Leerzeichen",
+        "A cat sleeps.\tEine Katze schläft.",
+    ]
+    assert b"duplicate" in run.stderr
+
+
+def test_reasons_are_written_where_nothing_is_kept(dragoman: Command, pairs: str) -> None:
+    run = dragoman("corpus", "clean", pairs, *LANGUAGES, "--out", "y.tsv", "--report", "rep", "--set", "shortest=50")
+    assert "0 of 7 pairs kept" in run.error_line
+    assert not Path("y.tsv").exists()
+    assert len(Path("rep/rejected.tsv").read_text(encoding="utf-8").splitlines()) == 8
+    assert Path("rep/report.md").exists()
+
+
+def test_no_original_is_lost(dragoman: Command, pairs: str) -> None:
+    for command in (
+        ("corpus", "inspect", pairs, "--picture", pairs),
+        ("corpus", "merge", f"{pairs}*2", "--out", pairs),
+        ("corpus", "clean", f"{pairs}*2", "--out", pairs),
+    ):
+        assert "is read as well" in dragoman(*command, *LANGUAGES).error_line
+    assert Path(pairs).read_text(encoding="utf-8") == PAIRS
+
+
+@pytest.mark.parametrize("command", [("corpus", "inspect"), ("doctor",), ("corpus", "clean", "--out", "y.tsv")])
+def test_an_empty_file_is_no_corpus(dragoman: Command, command: tuple[str, ...]) -> None:
+    Path("empty.tsv").write_text("", encoding="utf-8")
+    assert "there are no records" in dragoman(*command[:2], "empty.tsv", *command[2:], *LANGUAGES).error_line
+
+
+def test_what_was_set_aside_is_no_bitext(dragoman: Command, pairs: str) -> None:
+    Path("all").mkdir()
+    assert dragoman("corpus", "clean", pairs, *LANGUAGES, "--out", "all/a.tsv").code == 0
+    told = json.loads(dragoman("corpus", "inspect", "all", *LANGUAGES, "--json").out)
+    assert list(told["files"]) == ["all/a.tsv"]
+
+
+def test_controls_do_not_reach_the_terminal(dragoman: Command) -> None:
+    Path("x.tsv").write_text("bell \x1b[31mred\tGlocke rot\n", encoding="utf-8")
+    run = dragoman("corpus", "inspect", "x.tsv", *LANGUAGES)
+    assert "\x1b" not in run.out
+    assert "\\x1b[31mred" in run.out
 
 
 def test_inspect_tells_a_page_and_draws(dragoman: Command, pairs: str) -> None:

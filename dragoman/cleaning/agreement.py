@@ -1,0 +1,97 @@
+"""Do both sides of a pair hold the same numbers, and the same links?"""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+
+import regex
+
+LONGEST_NUMBER = 100  # digits; what is longer is none
+_NUMBER = regex.compile(
+    r"(?P<whole>\p{Nd}{1,3}(?:[.,'’\u00a0\u202f ]\p{Nd}{3})+(?!\p{Nd})|\p{Nd}+)(?:[.,](?P<rest>\p{Nd}+))?"
+)
+_NO_SEPARATORS = dict.fromkeys(map(ord, ".,'’\u00a0\u202f "))
+_MULTIPLIED = regex.compile(
+    r"\p{Nd}\s*(?:[百千万萬亿億兆]|(?:hundred|thousand|mil|bil|tril|tausend|mrd|mio|mln|млн|тыс|млрд))", regex.I
+)
+_HOST = r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
+_LINK = regex.compile(
+    rf"(?:(?:https?|ftp)://|www\.)(?P<host>{_HOST})[A-Za-z0-9\-._~:/?#@!$&'*+,;=%]*"
+    rf"|(?<![\w.+-])[\w.+-]{{1,64}}@(?P<host>{_HOST})",
+    regex.ASCII,
+)
+_NO_TEXT = regex.compile(r"<[^<>]*>|%\(\w+\)\w|%[\d$.]*\w|\$?\{[^{}]*\}")
+_LINK_MARKS = ("://", "www.", "@")
+
+
+def numbers(text: str) -> Counter[int]:
+    """The whole numbers of a text, and what stands behind a decimal sign as another one.
+
+    >>> numbers("1,000.5 or 007")
+    Counter({1000: 1, 5: 1, 7: 1})
+    """
+    found: Counter[int] = Counter()
+    for match in _NUMBER.finditer(html.unescape(text) if "&#" in text else text):
+        whole, rest = match["whole"].translate(_NO_SEPARATORS), match["rest"] or ""
+        if len(whole) < LONGEST_NUMBER:
+            found[int(whole)] += 1
+        if rest and len(rest) < LONGEST_NUMBER:
+            found[int(rest)] += 1
+    return found
+
+
+def same_numbers(source: str, target: str) -> float:
+    """2 |A ∩ B| / (|A| + |B|), or 1 where one side has no number without a partner: see `filters.Numbers`."""
+    if _MULTIPLIED.search(source) or _MULTIPLIED.search(target):
+        return 1.0
+    one, other = numbers(source), numbers(target)
+    shared = one & other
+    lonely, others = (one - shared).elements(), list((other - shared).elements())
+    alone, same = 0, shared.total()
+    for number in lonely:
+        partner = next((each for each in others if _may_be(number, each)), None)
+        if partner is None:
+            alone += 1
+        else:
+            others.remove(partner)
+            same += 1
+    return 2 * same / (2 * same + alone + len(others)) if alone and others else 1.0
+
+
+def _may_be(one: int, other: int) -> bool:
+    """Two ways to write one hour, or one year."""
+    low, high = sorted((one, other))
+    return (high <= 24 and high - low == 12) or (1000 <= high <= 2100 and low < 100 and high % 100 == low)
+
+
+def hosts(text: str) -> Counter[str]:
+    """Where the links of a text lead: the last two parts of a host, for the first ones often name a language.
+
+    >>> hosts("see https://de.example.org/a.html, or ask me@Example.org.")
+    Counter({'example.org': 2})
+    """
+    found = (link["host"].lower().removeprefix("www.") for link in _LINK.finditer(text))
+    return Counter(".".join(host.split(".")[-2:]) for host in found)
+
+
+def same_links(source: str, target: str) -> float:
+    """The share of links and mail addresses that both sides have, by their hosts; 1 where there are none."""
+    one, other = hosts(source), hosts(target)
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 1.0
+
+
+def has_link(text: str) -> bool:
+    """Whether it is worth looking for links."""
+    return any(mark in text for mark in _LINK_MARKS)
+
+
+def without_links(text: str) -> str:
+    """A space for each link."""
+    return _LINK.sub(" ", text)
+
+
+def text_alone(text: str) -> str:
+    """A space for each link, tag and placeholder, which are the same in all languages."""
+    return _NO_TEXT.sub(" ", without_links(text))
