@@ -53,7 +53,7 @@ def lines(path: Path) -> list[str]:
 def test_look_and_clean(folder: Path) -> None:
     found = json.loads(dragoman(folder, "corpus", "inspect", "my.tmx", *EN_ZH, "--picture", "my.png", "--json").stdout)
     assert found["records"] == len(PAIRS)
-    assert found["target"]["looks_like_declared"] > 0.9
+    assert found["target"]["looks_like_declared"] > 0.5
     assert (folder / "my.png").stat().st_size > 10_000
     run = dragoman(folder, "corpus", "clean", "my.tmx", *EN_ZH, "--out", "clean.tsv", "--report", "report", "--json")
     told = json.loads(run.stdout)

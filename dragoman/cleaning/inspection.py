@@ -27,7 +27,7 @@ from dragoman.corpus.languages import parse_language
 LONGEST = 1000  # units; longer texts count as so long
 DRAWN = 100  # units of the picture of both lengths
 SAMPLED = 500  # texts of a side whose language is guessed
-FEWEST_LETTERS = 20  # in such a text
+FEWEST_WORDS = 5  # in such a text
 SELDOM = 3  # a sign that occurs less often is hardly learnt
 
 Counts = NDArray[np.int64]
@@ -91,7 +91,7 @@ class Side:
             if not text.isascii():
                 self.oddities["not composed (NFC)"] += not unicodedata.is_normalized("NFC", text)
                 self.oddities["mojibake"] += repaired(text) != text
-        for place in np.flatnonzero(signs.letters_N >= FEWEST_LETTERS).tolist():
+        for place in np.flatnonzero(signs.words_N >= FEWEST_WORDS).tolist():
             self.draw(signs.texts[place])
 
     def draw(self, text: str) -> None:
