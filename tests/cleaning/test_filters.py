@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,9 +119,9 @@ def test_the_first_filter_that_rejects_is_the_reason() -> None:
 
 
 def test_a_line_of_one_long_word_is_no_trap() -> None:
-    began = time.process_time()
-    first_reasons(chunk(("a" * 200_000, "b" * 200_000)), EVERY)
-    assert time.process_time() - began < 30  # it took minutes
+    """A pattern that tried every beginning of a mail address would be busy for hours: the timeout is the test."""
+    pair = chunk(("a" * 400_000, "b" * 400_000))
+    assert first_reasons(pair, EVERY) == [("long word", 400_000.0)]
 
 
 def test_few_words_may_have_any_ratio_with_slack() -> None:
