@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import ClassVar, Generic, TypeVar
@@ -24,7 +25,7 @@ Unit = TypeVar("Unit")
 _DECLARED_ENCODING = re.compile(rb"""^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
 
 
-class UnitReader(Generic[Unit]):
+class UnitReader(ABC, Generic[Unit]):
     """What expat calls: it gathers finished units until they are taken. A format derives from it.
 
     title: of the format, with its article; root: its outermost element; unit_start: finds the units of a file that
@@ -70,21 +71,21 @@ class UnitReader(Generic[Unit]):
         self.parser.StartElementHandler = self.start
         self.start(tag, attributes)
 
+    @abstractmethod
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
         """An element begins."""
-        raise NotImplementedError
 
+    @abstractmethod
     def characters(self, text: str) -> None:
         """Text inside the element that is open."""
-        raise NotImplementedError
 
+    @abstractmethod
     def end(self, tag: str) -> None:
         """An element ends."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lost(self, line: int) -> Unit:
         """A unit that begins in this line and cannot be read."""
-        raise NotImplementedError
 
 
 def local_name(tag: str) -> str:
