@@ -56,7 +56,7 @@ class FilterOptions:
     repeats: Limit = Field(default=6, ge=1, description="the same words in a row, so often at most")
 
     def filters(self) -> list[Filter]:
-        """Those that are on, the cheap ones first."""
+        """Those that are on, in the order in which they give reasons."""
         wanted: tuple[tuple[type[filters.AtMost] | type[filters.AtLeast], Limit], ...] = (
             (filters.TooShort, self.shortest),
             (filters.TooLong, self.longest),
