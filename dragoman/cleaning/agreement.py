@@ -82,9 +82,9 @@ def same_links(source: str, target: str) -> float:
     return 2 * (one & other).total() / total if total else 1.0
 
 
-def has_link(text: str) -> bool:
+def has_link(source: str, target: str) -> bool:
     """Whether it is worth looking for links."""
-    return any(mark in text for mark in _LINK_MARKS)
+    return any(mark in source or mark in target for mark in _LINK_MARKS)
 
 
 def without_links(text: str) -> str:

@@ -7,8 +7,11 @@ this order. The first reason counts; each rejected pair is handed on with it.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar
 
 from pydantic import ConfigDict, Field
@@ -16,14 +19,17 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 
 from dragoman.cleaning import filters
 from dragoman.cleaning.duplicates import Repeated, Seen
-from dragoman.cleaning.filters import Chunk, Filter, first_reasons
-from dragoman.cleaning.normalising import Normalisations, Normaliser
+from dragoman.cleaning.filters import Filter
+from dragoman.cleaning.judging import Judge, Judgement
+from dragoman.cleaning.normalising import Changes, Normalisations
 from dragoman.contracts import Record, SentencePair, UserError
 from dragoman.corpus.bitext import summary_of
-from dragoman.corpus.records import record_of
+from dragoman.processes import Worker, cores, end, in_order, started
 
-AT_ONCE = 10_000
-SIGNS_AT_ONCE = 4_000_000
+AT_ONCE = 2_000
+SIGNS_AT_ONCE = 1_000_000
+LARGE = 20_000_000  # bytes of files from which on it pays to start processes
+MOST = 8  # processes that are started unasked
 SAMPLES = 10  # rejected pairs that a report shows for each reason
 
 Limit = float | None
@@ -57,9 +63,10 @@ class FilterOptions:
 
     def filters(self) -> list[Filter]:
         """Those that are on, in the order in which they give reasons."""
-        wanted: tuple[tuple[type[filters.AtMost] | type[filters.AtLeast], Limit], ...] = (
+        wanted: list[tuple[Callable[[float], Filter], Limit]] = [
             (filters.TooShort, self.shortest),
             (filters.TooLong, self.longest),
+            (partial(filters.LengthRatio, slack=self.ratio_slack), self.length_ratio),
             (filters.OddSigns, self.odd_signs),
             (filters.Mojibake, 0 if self.mojibake else None),
             (filters.WrongScript, self.script_share),
@@ -69,11 +76,8 @@ class FilterOptions:
             (filters.Numbers, self.number_share),
             (filters.Links, self.link_share),
             (filters.Repeats, self.repeats),
-        )
-        found: list[Filter] = [made(limit) for made, limit in wanted if limit is not None]  # type: ignore[misc]
-        if self.length_ratio is not None:
-            found.insert(2, filters.LengthRatio(self.length_ratio, self.ratio_slack))
-        return found
+        ]
+        return [made(limit) for made, limit in wanted if limit is not None]
 
 
 @checked_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -141,7 +145,11 @@ class NothingKept(UserError):
 
 
 class Cleaner:
-    """Judges records, in order; `report` is what it has seen so far."""
+    """Judges records, in order; `report` is what it has seen so far.
+
+    more: filters besides those of the recipe, which know more (a model). crew: processes that judge, made by
+    `judge_for` with the same recipe, languages and test sentences; none where the work is done here.
+    """
 
     def __init__(
         self,
@@ -149,41 +157,53 @@ class Cleaner:
         languages: tuple[str, str],
         held_out: frozenset[int] = frozenset(),
         more: Sequence[Filter] = (),
+        crew: Sequence[Worker] = (),
         seed: int = 1,
     ) -> None:
-        self.languages = languages
-        self.filters = [*recipe.filters.filters(), *more]
-        source, target = map(recipe.normalise.steps, languages)
-        self.normaliser = Normaliser(source, target)
-        self.seen = Seen(recipe.repeated, held_out)
+        self.judge = judge_for(recipe, languages, held_out, more)
+        self.crew = crew
+        self.seen = Seen(recipe.repeated)
         self.report = CleaningReport()
         self.draws = random.Random(seed)
 
     def judged(self, records: Iterable[Record]) -> Iterator[SentencePair | Rejected]:
         """Each record as a pair to keep or a rejected one, in their order."""
-        for chunk in in_chunks(records):
-            yield from self._chunk(chunk)
-        self.report.changed = dict(self.normaliser.changed)
-        self.report.changes = self.normaliser.samples
+        changes = Changes()
+        for chunk, judgement in self._judgements(in_chunks(records)):
+            changes.add(judgement.changes)
+            yield from self._settled(chunk, judgement)
+        self.report.changed, self.report.changes = dict(changes.counts), changes.samples
         self.report.again = dict(self.seen.again)
 
-    def _chunk(self, records: Sequence[Record]) -> Iterator[SentencePair | Rejected]:
-        uniform = [record if record.fault else self._uniform(record) for record in records]
-        pairs = Chunk([record for record in uniform if not record.fault], self.languages)
-        reasons = iter(first_reasons(pairs, self.filters))
-        for read, record in zip(records, uniform, strict=True):
-            reason, score = (record.fault, None) if record.fault else next(reasons)
-            reason = reason or self.seen.reason(record)
+    def _judgements(self, chunks: Iterable[Sequence[Record]]) -> Iterator[tuple[Sequence[Record], Judgement]]:
+        """What is said of each chunk, here or by the crew."""
+        taken = deque[Sequence[Record]]()
+
+        def tasks() -> Iterator[tuple[list[str], list[str]]]:
+            for chunk in chunks:
+                taken.append(chunk)
+                pairs = [record for record in chunk if not record.fault]
+                yield [record.source for record in pairs], [record.target for record in pairs]
+
+        answers = in_order(self.crew, tasks()) if self.crew else (self.judge(*task) for task in tasks())
+        for judgement in answers:
+            yield taken.popleft(), judgement
+
+    def _settled(self, records: Sequence[Record], judgement: Judgement) -> Iterator[SentencePair | Rejected]:
+        """What becomes of each record, those before it being known."""
+        rows = enumerate(zip(judgement.reasons, *judgement.keys, strict=True))
+        for record in records:
+            if record.fault:
+                yield self._noted(Rejected(record, record.fault))
+                continue
+            row, ((reason, score), *keys) = next(rows)
+            reason = reason or self.seen.reason(*keys)
             if reason:
-                yield self._noted(Rejected(read, reason, score))
+                yield self._noted(Rejected(record, reason, score))
             else:
                 self.report.kept += 1
-                yield SentencePair(record.source, record.target, record.origin)
-
-    def _uniform(self, record: Record) -> Record:
-        """Normalised; what is blank then is a fault."""
-        uniform = self.normaliser(record)
-        return uniform if uniform is record else record_of(uniform.source, uniform.target, uniform.origin)
+                source, target = judgement.uniform.get(row) or (record.source, record.target)
+                yield SentencePair(source, target, record.origin)
 
     def _noted(self, rejected: Rejected) -> Rejected:
         """Counted, and kept as a sample with the same chance as all others of its reason."""
@@ -193,3 +213,28 @@ class Cleaner:
         if place < SAMPLES:
             samples[place : place + 1] = [rejected]
         return rejected
+
+
+def judge_for(
+    recipe: CleaningRecipe,
+    languages: tuple[str, str],
+    held_out: frozenset[int] = frozenset(),
+    more: Sequence[Filter] = (),
+) -> Judge:
+    """What a recipe asks of each pair by itself."""
+    source, target = map(recipe.normalise.steps, languages)
+    return Judge(languages, (source, target), (*recipe.filters.filters(), *more, filters.InTestSet(0, held_out)))
+
+
+@contextmanager
+def crew_for(
+    recipe: CleaningRecipe, languages: tuple[str, str], held_out: frozenset[int], size: int, workers: int = 0
+) -> Iterator[list[Worker]]:
+    """Processes for `Cleaner`, ended with the block: so many, or one for each core for LARGE files (size: their bytes);
+    none where one would do."""
+    count = workers or (min(cores(), MOST) if size >= LARGE else 1)
+    crew = started(partial(judge_for, recipe, languages, held_out), count) if count > 1 else []
+    try:
+        yield crew
+    finally:
+        end(crew)

@@ -5,30 +5,34 @@ Of what was seen only 64-bit hashes are kept, three for a pair.
 
 from __future__ import annotations
 
+import hashlib
 import re
+import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Literal
 
-from dragoman.contracts import Bitext, Record, SentencePair
+import numpy as np
+from numpy.typing import NDArray
+
+from dragoman.contracts import Bitext
 from dragoman.corpus.splitting import key_hash
 
 Repeated = Literal["pairs", "sources", "targets", "sides"]
+Keys = NDArray[np.uint64]
 
-
-class _Plain(dict[int, int | None]):
-    """Letters, marks, digits and symbols stay, punctuation becomes a space; found when a character is first met."""
-
-    def __missing__(self, code: int) -> int | None:
-        kept = unicodedata.category(chr(code))[0] in "LMNS" or chr(code) in "#%&{}@*"
-        self[code] = code if kept else ord(" ")
-        return self[code]
-
-
-_PLAIN = _Plain()
 _MINUS = re.compile(r"(?<![^\W_])-(?=\d)")
+_LINE_END = ord("\n")
+_ENDS, _APART, _STAYS, _NEW = range(4)  # what a sign of a text does to its key; nobody met it yet
+_BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse
+_INVERSE = pow(_BASE, -1, 1 << 64)
+_BEGINS, _ZERO = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0)
+
+
+# --- keys ---------------------------------------------------------------------------------------
 
 
 def duplicate_key(text: str) -> str:
@@ -39,12 +43,98 @@ def duplicate_key(text: str) -> str:
     >>> duplicate_key("Save  the file…") == duplicate_key("save the FILE!"), duplicate_key("?!")
     (True, '?!')
     """
+    folded = _folded(text)
+    kept = (sign if _stays(sign) else " " for sign in folded)
+    return " ".join("".join(kept).split()) or "".join(text.split())
+
+
+def _folded(text: str) -> str:
     folded = text.lower()
     if not text.isascii():
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    if "-" in folded:
-        folded = _MINUS.sub("\u2212", folded)
-    return " ".join(folded.translate(_PLAIN).split()) or "".join(text.split())
+    return _MINUS.sub("\u2212", folded) if "-" in folded else folded
+
+
+def _stays(sign: str) -> bool:
+    """Letters, marks, digits and symbols; punctuation and spaces tell words apart."""
+    return unicodedata.category(sign)[0] in "LMNS" or sign in "#%&{}@*"
+
+
+def keys_of(texts: Sequence[str]) -> Keys:
+    """A 64-bit hash of each text's `duplicate_key`: equal keys, equal hashes, in every process.
+
+    sum_j R[sign_j] p^j modulo 2^64 over the signs of the key, R being random (Karp & Rabin 1987); a sign that begins a
+    word has another R. All texts are summed up in one go, and p^-place takes each back from where it begins.
+    """
+    if not texts:
+        return np.zeros(0, dtype=np.uint64)
+    joined = _folded("\n".join(texts))
+    points_M = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    parts_M = _parts_of(points_M)
+    ends_N = np.flatnonzero(parts_M == _ENDS)
+    if len(ends_N) != len(texts) - 1:  # a text of several lines
+        return np.concatenate([keys_of([" ".join(text.splitlines())]) for text in texts])
+    stays_M = parts_M == _STAYS
+    places_W = np.flatnonzero(stays_M)
+    begins_M = stays_M.copy()
+    begins_M[1:] &= ~stays_M[:-1]
+    firsts_N = np.concatenate([[0], np.searchsorted(places_W, ends_N)])
+    lasts_N = np.append(firsts_N[1:], len(places_W))
+    values_W = _random_of_signs()[points_M[places_W]] ^ np.where(begins_M[places_W], _BEGINS, _ZERO)
+    size = 1 << len(places_W).bit_length()
+    values_W *= _powers(_BASE, size)[: len(places_W)]
+    sums_W = np.zeros(len(places_W) + 1, dtype=np.uint64)
+    np.cumsum(values_W, out=sums_W[1:])
+    keys_N: Keys = (sums_W[lasts_N] - sums_W[firsts_N]) * _powers(_INVERSE, size)[firsts_N]
+    for row in np.flatnonzero(firsts_N == lasts_N).tolist():
+        keys_N[row] = _key_of_itself(texts[row])
+    return keys_N
+
+
+def pair_keys(source_keys_N: Keys, target_keys_N: Keys) -> Keys:
+    """A hash of both sides."""
+    return source_keys_N * _BEGINS + target_keys_N
+
+
+@cache
+def _random_of_signs() -> Keys:
+    """R: a number for each code point, the same in every process."""
+    return np.random.default_rng(1).integers(1 << 64, size=sys.maxunicode + 1, dtype=np.uint64)
+
+
+@cache
+def _powers(base: int, count: int) -> Keys:
+    """base^0, base^1, ... modulo 2^64."""
+    factors = np.full(count + 1, base, dtype=np.uint64)
+    factors[0] = 1
+    return np.cumprod(factors, dtype=np.uint64)
+
+
+def _key_of_itself(text: str) -> int:
+    """The hash of a text that has no letters and digits."""
+    own = "".join(text.split()).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(own, digest_size=8).digest(), "big")
+
+
+def _parts_of(points_M: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """What each sign does to a key; looked up when it is first met."""
+    table = _part_table()
+    parts_M = table[points_M]
+    new = np.unique(points_M[parts_M == _NEW])
+    if len(new):
+        table[new] = [_STAYS if _stays(chr(point)) else _APART for point in new.tolist()]
+        parts_M = table[points_M]
+    return parts_M
+
+
+@cache
+def _part_table() -> NDArray[np.uint8]:
+    table = np.full(sys.maxunicode + 1, _NEW, dtype=np.uint8)
+    table[_LINE_END] = _ENDS
+    return table
+
+
+# --- what went by -------------------------------------------------------------------------------
 
 
 @dataclass
@@ -52,26 +142,20 @@ class Seen:
     """What went by so far, and how often a side came again with another partner.
 
     drop: "pairs" rejects a pair of which both sides were there together; "sources", "targets" and "sides" (one or
-    the other) also one of which that side was there with another partner. held_out: hashes of test sentences.
+    the other) also one of which that side was there with another partner.
     """
 
     drop: Repeated = "pairs"
-    held_out: frozenset[int] = frozenset()
     pairs: set[int] = field(default_factory=set)
     sources: set[int] = field(default_factory=set)
     targets: set[int] = field(default_factory=set)
     again: Counter[str] = field(default_factory=Counter)
 
-    def reason(self, record: Record | SentencePair) -> str:
-        """Why a pair is rejected, or nothing; a pair that is kept has been seen from now on."""
-        if self.held_out and not self.held_out.isdisjoint((key_hash(record.source), key_hash(record.target))):
-            return "in a test set"
-        source, target = duplicate_key(record.source), duplicate_key(record.target)
-        pair = hash((source, target))
+    def reason(self, pair: int, source: int, target: int) -> str:
+        """Why the pair with these keys is rejected, or nothing; a pair that is kept has been seen from now on."""
         if pair in self.pairs:
             return "duplicate"
-        one, other = hash(source), hash(target)
-        old_source, old_target = one in self.sources, other in self.targets
+        old_source, old_target = source in self.sources, target in self.targets
         if old_source and self.drop in ("sources", "sides"):
             return "repeated source"
         if old_target and self.drop in ("targets", "sides"):
@@ -79,8 +163,8 @@ class Seen:
         self.again["source"] += old_source
         self.again["target"] += old_target
         self.pairs.add(pair)
-        self.sources.add(one)
-        self.targets.add(other)
+        self.sources.add(source)
+        self.targets.add(target)
         return ""
 
 

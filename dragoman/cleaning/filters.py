@@ -5,8 +5,8 @@ A filter scores the pairs of a chunk. Whether a score is accepted is another que
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Protocol
 
@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.cleaning.agreement import has_link, same_links, same_numbers, text_alone, without_links
-from dragoman.cleaning.duplicates import duplicate_key
-from dragoman.cleaning.normalising import is_mojibake
+from dragoman.cleaning.duplicates import Keys, keys_of
+from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake
 from dragoman.cleaning.signs import DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, UNSPACED, Signs, scripts_of
-from dragoman.contracts import Record
+from dragoman.corpus.splitting import key_hash
 
 Scores = NDArray[np.float64]
 Verdicts = NDArray[np.bool_]
@@ -33,26 +33,31 @@ LONGEST_RUN = 8  # units that are repeated together
 class Chunk:
     """Pairs that are judged together, and what several filters want to know of them."""
 
-    records: Sequence[Record]
+    sides: tuple[Signs, Signs]
     languages: tuple[str, str]
 
     def __len__(self) -> int:
-        return len(self.records)
+        return len(self.sides[0].texts)
 
     @cached_property
-    def sides(self) -> tuple[Signs, Signs]:
-        """Of the sources and of the targets."""
-        return Signs([record.source for record in self.records]), Signs([record.target for record in self.records])
+    def keys(self) -> tuple[Keys, Keys]:
+        """Hashes of what the sources and the targets say, case, punctuation and spaces apart."""
+        return keys_of(self.sides[0].texts), keys_of(self.sides[1].texts)
+
+    def part(self, rows: NDArray[np.int64], change: Callable[[str], str]) -> Chunk:
+        """Some of the pairs, both sides changed."""
+        one, other = (Signs([change(side.texts[row]) for row in rows.tolist()]) for side in self.sides)
+        return Chunk((one, other), self.languages)
 
     def worse(self, score: Callable[[Signs], Scores]) -> Scores:
         """The higher score of the two sides."""
         return np.maximum(*map(score, self.sides))
 
-    def where(self, wanted_N: Verdicts, score: Callable[[Record], float], otherwise: float = 0.0) -> Scores:
+    def where(self, wanted_N: Verdicts, score: Callable[[str, str], float], otherwise: float = 0.0) -> Scores:
         """Scores of pairs that are looked at one by one, and of those that need not be."""
         scores_N = np.full(len(self), otherwise)
-        for place in np.flatnonzero(wanted_N).tolist():
-            scores_N[place] = score(self.records[place])
+        for row in np.flatnonzero(wanted_N).tolist():
+            scores_N[row] = score(self.sides[0].texts[row], self.sides[1].texts[row])
         return scores_N
 
 
@@ -125,15 +130,20 @@ class LongWord(AtMost):
     name = "long word"
 
     def score(self, chunk: Chunk) -> Scores:
-        lengths_N = chunk.worse(lambda side: side.longest_word_N.astype(float))
-        return np.where(lengths_N > self.limit, chunk.where(lengths_N > self.limit, _longest_word), lengths_N)
+        lengths_N = chunk.worse(_longest_word)
+        long_N = np.flatnonzero(lengths_N > self.limit)
+        if len(long_N):
+            lengths_N[long_N] = chunk.part(long_N, _words_alone).worse(_longest_word)
+        return lengths_N
 
 
-def _longest_word(record: Record) -> float:
+def _longest_word(side: Signs) -> Scores:
+    return side.longest_word_N.astype(float)
+
+
+def _words_alone(text: str) -> str:
     """Without links; what stands between slashes in a path counts as words."""
-    return float(
-        Signs([without_links(side).replace("/", " ") for side in (record.source, record.target)]).longest_word_N.max()
-    )
+    return without_links(text).replace("/", " ")
 
 
 # --- signs --------------------------------------------------------------------------------------
@@ -153,18 +163,13 @@ class WrongScript(AtLeast):
         scores_N = self._of(chunk)
         low_N = np.flatnonzero(scores_N < self.limit)
         if len(low_N):
-            alone = Chunk([_text_alone(chunk.records[place]) for place in low_N.tolist()], chunk.languages)
+            alone = chunk.part(low_N, text_alone)
             names_N = (_same_sides(alone) > 0) & (alone.sides[0].units_N <= LONGEST_NAME)
             scores_N[low_N] = np.where(names_N, 1.0, self._of(alone))
         return scores_N
 
     def _of(self, chunk: Chunk) -> Scores:
         return np.minimum(*(_script_share(side, code) for side, code in zip(chunk.sides, chunk.languages, strict=True)))
-
-
-def _text_alone(record: Record) -> Record:
-    source, target = (text_alone(side) for side in (record.source, record.target))
-    return replace(record, source=source, target=target)
 
 
 def _script_share(side: Signs, language: str) -> Scores:
@@ -191,8 +196,7 @@ class FewLetters(AtMost):
         scores_N = chunk.worse(_other_share)
         high_N = np.flatnonzero(scores_N > self.limit)
         if len(high_N):
-            alone = Chunk([_text_alone(chunk.records[place]) for place in high_N.tolist()], chunk.languages)
-            scores_N[high_N] = alone.worse(_other_share)
+            scores_N[high_N] = chunk.part(high_N, text_alone).worse(_other_share)
         return scores_N
 
 
@@ -219,8 +223,8 @@ class Mojibake(AtMost):
     name = "mojibake"
 
     def score(self, chunk: Chunk) -> Scores:
-        bad = (is_mojibake(record.source) + is_mojibake(record.target) for record in chunk.records)
-        return np.fromiter(bad, dtype=float, count=len(chunk))
+        one, other = map(looks_like_mojibake, chunk.sides)
+        return chunk.where(one | other, lambda source, target: is_mojibake(source) + is_mojibake(target))
 
 
 # --- what the sides say -------------------------------------------------------------------------
@@ -238,13 +242,8 @@ class Identical(AtMost):
 
 def _same_sides(chunk: Chunk) -> Scores:
     """Units of the sources that are their own targets, 0 of the others."""
-    one, other = chunk.sides
-    alike_N = np.abs(one.letters_N - other.letters_N) <= 2  # most pairs need not be looked at
-    return chunk.where(alike_N, lambda record: _same(record.source, record.target)) * one.units_N
-
-
-def _same(source: str, target: str) -> bool:
-    return duplicate_key(source) == duplicate_key(target)
+    one, other = chunk.keys
+    return np.where(one == other, chunk.sides[0].units_N, 0).astype(float)
 
 
 class Numbers(AtLeast):
@@ -261,7 +260,7 @@ class Numbers(AtLeast):
     def score(self, chunk: Chunk) -> Scores:
         one, other = chunk.sides
         digits_N = (one.counts_NC[:, DIGIT] > 0) & (other.counts_NC[:, DIGIT] > 0)
-        return chunk.where(digits_N, lambda record: same_numbers(record.source, record.target), 1.0)
+        return chunk.where(digits_N, same_numbers, 1.0)
 
 
 class Links(AtLeast):
@@ -270,12 +269,8 @@ class Links(AtLeast):
     name = "other links"
 
     def score(self, chunk: Chunk) -> Scores:
-        marked = (has_link(record.source) or has_link(record.target) for record in chunk.records)
-        return chunk.where(
-            np.fromiter(marked, dtype=bool, count=len(chunk)),
-            lambda record: same_links(record.source, record.target),
-            1.0,
-        )
+        marked = map(has_link, chunk.sides[0].texts, chunk.sides[1].texts)
+        return chunk.where(np.fromiter(marked, dtype=bool, count=len(chunk)), same_links, 1.0)
 
 
 class Repeats(AtMost):
@@ -324,15 +319,18 @@ def _words_repeat(words: Sequence[str], often: int) -> bool:
     return False
 
 
-# --- together -----------------------------------------------------------------------------------
+# --- beside other text --------------------------------------------------------------------------
 
 
-def first_reasons(chunk: Chunk, filters: Iterable[Filter]) -> list[tuple[str, float | None]]:
-    """For each pair the first filter that rejects it and the score there; ("", None) for a pair that all accept."""
-    reasons: list[tuple[str, float | None]] = [("", None)] * len(chunk)
-    for one in filters:
-        scores_N = one.score(chunk)
-        for place in np.flatnonzero(~one.accept(scores_N)).tolist():
-            if not reasons[place][0]:
-                reasons[place] = one.name, float(scores_N[place])
-    return reasons
+@dataclass(frozen=True)
+class InTestSet(AtMost):
+    """Sides that stand in a test set, of which the hashes are known (`duplicates.held_out_keys`)."""
+
+    held_out: frozenset[int] = frozenset()
+    name: ClassVar[str] = "in a test set"
+
+    def score(self, chunk: Chunk) -> Scores:
+        counts_N = np.zeros(len(chunk))
+        for side in chunk.sides if self.held_out else ():
+            counts_N += [key_hash(text) in self.held_out for text in side.texts]
+        return counts_N

@@ -23,6 +23,7 @@ from dragoman.cleaning.normalising import repaired
 from dragoman.cleaning.signs import OTHER, SCRIPTS, Signs, scripts_of
 from dragoman.contracts import Record
 from dragoman.corpus.languages import parse_language
+from dragoman.processes import Worker
 
 LONGEST = 1000  # units; longer texts count as so long
 DRAWN = 100  # units of the picture of both lengths
@@ -197,9 +198,10 @@ def inspect(
     languages: tuple[str, str],
     recipe: CleaningRecipe = CLEANING,
     held_out: frozenset[int] = frozenset(),
+    crew: Sequence[Worker] = (),
 ) -> Inspection:
-    """Walk the records once."""
-    cleaner = Cleaner(recipe, languages, held_out)
+    """Walk the records once. crew: see `Cleaner`."""
+    cleaner = Cleaner(recipe, languages, held_out, crew=crew)
     found = Inspection(Side(languages[0]), Side(languages[1]), cleaner.report)
     for _ in cleaner.judged(_counted(records, found.add)):
         pass

@@ -1,32 +1,38 @@
 """How is text made uniform without changing what it says?
 
-Each step is wanted or not; what it changed is counted. A step is a function from text to text for one language.
+Each step is wanted or not; what it changed is counted. A step knows, of many texts at once, which it may change at all.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from dragoman.contracts import Record, UserError
+from dragoman.cleaning.signs import Signs
+from dragoman.contracts import UserError
 from dragoman.corpus.languages import parse_language
 
-Step = Callable[[str], str]
 Quotes = Literal["as they are", "straight", "language"]
 
 SAMPLES = 5
 # Two signs that are the first two bytes of one sign in UTF-8, read as if they were Windows-1252 or Latin-1.
-_MOJIBAKE = re.compile("[\u00c2-\u00f4][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
+_CONTINUED = "".join(map(chr, range(0x80, 0xC0))) + "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
+_MOJIBAKE = re.compile(f"[\u00c2-\u00f4][{_CONTINUED}]")
 _SPACES = re.compile("[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 # A zero-width space tells words apart where a script has no spaces.
 _INVISIBLE = re.compile("(?<![\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b|[\u2060\ufeff]")
-_UNEVEN = re.compile("  |[\t\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff]")
+_ODD_SPACES = "\t\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200C))) + "\u202f\u205f\u2060\u3000\ufeff"
+_UNEVEN = re.compile(f"  |[{_ODD_SPACES}]")
 _FIXED = re.compile("((?<=«)[\u00a0\u202f]|[\u00a0\u202f](?=[:;!?%»]))")
 _QUOTE = re.compile('["“”„‟«»「」『』〝〞〟＂]')
 _FRENCH_SPACE = re.compile("(?<=«)[ \u00a0\u202f]+|[ \u00a0\u202f]+(?=»)")
@@ -45,6 +51,13 @@ _QUOTES_OF = {
 }
 
 
+class Step(NamedTuple):
+    """change: a text of one language made uniform; may_change: the texts for which that is worth a try."""
+
+    change: Callable[[str], str]
+    may_change: Callable[[Signs], NDArray[np.bool_]]
+
+
 @checked_dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Normalisations:
     """What is made uniform before pairs are judged."""
@@ -59,46 +72,59 @@ class Normalisations:
     def steps(self, language: str) -> dict[str, Step]:
         """The steps that are wanted for a side, by name, in their order. UserError where one needs what is missing."""
         steps: dict[str, Step] = {}
+        parsed = parse_language(language)
         if self.mojibake:
-            steps["mojibake"] = repaired
+            steps["mojibake"] = Step(repaired, looks_like_mojibake)
         if self.spaces:
-            steps["spaces"] = french_spaces if parse_language(language).language == "fr" else evenly_spaced
+            steps["spaces"] = Step(french_spaces if parsed.language == "fr" else evenly_spaced, has_odd_spaces)
         if self.quotes != "as they are":
             pair = ('"', '"') if self.quotes == "straight" else quotes_of(language)
-            steps["quotes"] = lambda text: quoted(text, *pair)
-        parsed = parse_language(language)
+            steps["quotes"] = Step(lambda text: quoted(text, *pair), any_text)
         if self.simplified and parsed.language == "zh":
             if parsed.script != "Hans":
                 raise UserError(f"normalise.simplified makes simplified Chinese, and the side is {language}: say zh")
-            steps["simplified"] = simplifier()
+            steps["simplified"] = Step(simplifier(), any_text)
         return steps
 
 
 @dataclass
-class Normaliser:
-    """Applies the steps of both sides and remembers how many sides each one changed, with the first few."""
+class Changes:
+    """How many sides each step changed, and the first few of them before and after."""
 
-    source: dict[str, Step]
-    target: dict[str, Step]
-    changed: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)
     samples: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
-    def __call__(self, record: Record) -> Record:
-        source, target = self._side(record.source, self.source), self._side(record.target, self.target)
-        if source is record.source and target is record.target:
-            return record
-        return replace(record, source=source, target=target)
+    def note(self, step: str, before: str, after: str) -> None:
+        self.counts[step] += 1
+        samples = self.samples.setdefault(step, [])
+        if len(samples) < SAMPLES:
+            samples.append((before, after))
 
-    def _side(self, text: str, steps: dict[str, Step]) -> str:
-        for name, step in steps.items():
-            after = step(text)
-            if after != text:
-                self.changed[name] += 1
-                samples = self.samples.setdefault(name, [])
-                if len(samples) < SAMPLES:
-                    samples.append((text, after))
-                text = after
-        return text
+    def add(self, others: Changes) -> None:
+        """Those of later texts."""
+        self.counts += others.counts
+        for step, pairs in others.samples.items():
+            samples = self.samples.setdefault(step, [])
+            samples += pairs[: SAMPLES - len(samples)]
+
+
+def made_uniform(texts: Sequence[str], steps: Mapping[str, Step], changes: Changes) -> Signs:
+    """The texts after all steps; `changes` hears what was changed."""
+    signs = Signs(texts)
+    for name, (change, may_change) in steps.items():
+        before = signs.texts
+        made = {row: change(before[row]) for row in np.flatnonzero(may_change(signs)).tolist()}
+        made = {row: after for row, after in made.items() if after != before[row]}
+        for row, after in made.items():
+            changes.note(name, before[row], after)
+        if made:
+            signs = Signs([made.get(row, text) for row, text in enumerate(before)])
+    return signs
+
+
+def any_text(signs: Signs) -> NDArray[np.bool_]:
+    """True for all of them."""
+    return np.ones(len(signs.texts), dtype=bool)
 
 
 def repaired(text: str) -> str:
@@ -112,6 +138,13 @@ def repaired(text: str) -> str:
     from ftfy import fix_encoding
 
     return fix_encoding(text)
+
+
+def looks_like_mojibake(signs: Signs) -> NDArray[np.bool_]:
+    """Whether two signs of a text stand side by side as in _MOJIBAKE."""
+    leads_M = (signs.points_M[:-1] >= 0xC2) & (signs.points_M[:-1] <= 0xF4)
+    follows_M = _among(_CONTINUED)[signs.points_M[1:]]
+    return signs.rows_with(np.flatnonzero(leads_M & follows_M))
 
 
 def is_mojibake(text: str) -> bool:
@@ -130,6 +163,26 @@ def evenly_spaced(text: str) -> str:
     'a b'
     """
     return _SPACES.sub(" ", _INVISIBLE.sub("", text)).strip(" ") if _UNEVEN.search(text) else text.strip(" ")
+
+
+def has_odd_spaces(signs: Signs) -> NDArray[np.bool_]:
+    """Whether a text has anything but single plain spaces inside."""
+    plain_M = signs.points_M == ord(" ")
+    double_M = plain_M[:-1] & plain_M[1:]
+    filled_N = np.flatnonzero(signs.lengths_N)
+    outer_N = plain_M[signs.ends_N[filled_N] - 1] | plain_M[(signs.ends_N - signs.lengths_N)[filled_N]]
+    odd_N = signs.rows_with(np.flatnonzero(_among(_ODD_SPACES)[signs.points_M]))
+    odd_N |= signs.rows_with(np.flatnonzero(double_M))
+    odd_N[filled_N] |= outer_N
+    return odd_N
+
+
+@cache
+def _among(signs: str) -> NDArray[np.bool_]:
+    """Whether a code point is one of these."""
+    table = np.zeros(sys.maxunicode + 1, dtype=bool)
+    table[[ord(sign) for sign in signs]] = True
+    return table
 
 
 def french_spaces(text: str) -> str:
@@ -165,7 +218,7 @@ def quoted(text: str, opening: str, closing: str) -> str:
     return _QUOTE.sub(lambda _: next(turns), _FRENCH_SPACE.sub("", text))
 
 
-def simplifier() -> Step:
+def simplifier() -> Callable[[str], str]:
     """Traditional to simplified Chinese, sign by sign and word by word, by opencc."""
     try:
         import opencc

@@ -6,16 +6,18 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from dragoman.cleaning.duplicates import Seen
+from dragoman.cleaning.duplicates import Seen, keys_of, pair_keys
 from dragoman.contracts import Bitext, Origin, SentencePair, UserError
 from dragoman.wording import counted
 
 AT_ONCE = 200_000  # pairs that are in memory together
 MOST_FILES = 200  # open at once
+KEYED = 5_000  # pairs whose keys are made together
 
 
 def sampled(bitext: Bitext, count: int, seed: int = 1) -> Iterator[SentencePair]:
@@ -63,4 +65,8 @@ def _sorted(numbered: Iterable[tuple[float, SentencePair]]) -> Iterator[Sentence
 
 def different(pairs: Iterable[SentencePair], seen: Seen) -> Iterator[SentencePair]:
     """The pairs that did not come before, in the sense of `seen`."""
-    return (pair for pair in pairs if not seen.reason(pair))
+    walk = iter(pairs)
+    while some := list(islice(walk, KEYED)):
+        sources, targets = keys_of([pair.source for pair in some]), keys_of([pair.target for pair in some])
+        keys = (pair_keys(sources, targets).tolist(), sources.tolist(), targets.tolist())
+        yield from (pair for pair, *own in zip(some, *keys, strict=True) if not seen.reason(*own))

@@ -73,6 +73,7 @@ UNSPACED = {
 SPACE, DIGIT, PUNCTUATION, ODD, MARK, OTHER = range(6)
 FIRST_SCRIPT = 6
 CLASSES = FIRST_SCRIPT + len(SCRIPTS)
+NEW = 255  # nobody met it yet
 
 # What has no place in a text: controls, private use, unassigned, half of a pair, marks of lost signs.
 ODD_PATTERN = r"[[\p{Cc}\p{Co}\p{Cn}\p{Cs}\uFFFD\uFEFF]--[\s\x1c-\x1f]]+"
@@ -168,23 +169,34 @@ def scripts_of(language: str) -> tuple[str, ...]:
     return next(((script,) for script, languages in _SCRIPTS_OF.items() if parsed.language in languages), unknown)
 
 
+def classes_of(points_M: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """The class of each code point; found when it is first met."""
+    table = _class_table()
+    classes_M = table[points_M]
+    new = np.unique(points_M[classes_M == NEW])
+    if len(new):
+        table[new] = OTHER
+        signs = "".join(map(chr, new.tolist()))
+        for number, pattern in _patterns():
+            for run in pattern.finditer(signs):
+                table[new[run.start() : run.end()]] = number
+        classes_M = table[points_M]
+    return classes_M
+
+
 @cache
-def class_table() -> NDArray[np.uint8]:
-    """The class of every code point."""
-    count = sys.maxunicode + 1
-    points = np.arange(count, dtype="<u4")
-    points[0xD800:0xE000] = 0  # surrogates cannot be decoded; they are ODD
-    everything = points.tobytes().decode("utf-32-le")
-    table = np.full(count, OTHER, dtype=np.uint8)
-    classes = {SPACE: r"[\s\x1c-\x1f]+", DIGIT: r"\p{Nd}+", PUNCTUATION: r"[\p{P}\p{S}--\uFFFD]+"}
-    classes |= {MARK: r"[\p{M}\p{Cf}]+", ODD: ODD_PATTERN}
+def _class_table() -> NDArray[np.uint8]:
+    return np.full(sys.maxunicode + 1, NEW, dtype=np.uint8)
+
+
+@cache
+def _patterns() -> list[tuple[int, regex.Pattern[str]]]:
+    """What the signs of each class look like; a later one has precedence."""
+    patterns = {SPACE: r"[\s\x1c-\x1f]+", DIGIT: r"\p{Nd}+", PUNCTUATION: r"[\p{P}\p{S}--\uFFFD]+"}
+    patterns |= {MARK: r"[\p{M}\p{Cf}]+", ODD: ODD_PATTERN}
     names = enumerate(SCRIPTS, FIRST_SCRIPT)
-    classes |= {number: rf"[\p{{Script={name}}}&&[\p{{L}}\p{{M}}]]+" for number, name in names}
-    for number, pattern in classes.items():
-        for run in regex.finditer(pattern, everything, flags=regex.VERSION1):
-            table[run.start() : run.end()] = number
-    table[0xD800:0xE000] = ODD
-    return table
+    patterns |= {number: rf"[\p{{Script={name}}}&&[\p{{L}}\p{{M}}]]+" for number, name in names}
+    return [(number, regex.compile(pattern, regex.VERSION1)) for number, pattern in patterns.items()]
 
 
 def class_of(script: str) -> int:
@@ -210,12 +222,29 @@ class Signs:
 
     @cached_property
     def classes_M(self) -> NDArray[np.uint8]:
-        return class_table()[self.points_M]
+        return classes_of(self.points_M)
 
     @cached_property
     def rows_M(self) -> NDArray[np.int64]:
         """Which text each sign stands in."""
         return np.repeat(np.arange(len(self.texts)), self.lengths_N)
+
+    @cached_property
+    def ends_N(self) -> NDArray[np.int64]:
+        """The place behind the last sign of each text."""
+        return np.cumsum(self.lengths_N)
+
+    def rows_with(self, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which texts have one of these places among the M signs."""
+        found_N = np.zeros(len(self.texts), dtype=bool)
+        found_N[np.searchsorted(self.ends_N, places, side="right")] = True
+        return found_N
+
+    def count(self, wanted_M: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """How many of these signs each text has."""
+        sums_M = np.zeros(len(wanted_M) + 1, dtype=np.int64)
+        np.cumsum(wanted_M, out=sums_M[1:])
+        return np.diff(sums_M[self.ends_N], prepend=0)
 
     @cached_property
     def counts_NC(self) -> NDArray[np.int64]:
@@ -237,16 +266,23 @@ class Signs:
     @cached_property
     def stretches_M(self) -> NDArray[np.bool_]:
         """Where a stretch begins that has neither white space nor UNSPACED letters in it."""
-        outside_M = (self.classes_M == SPACE) | self.unspaced_M
-        behind_M = np.ones(len(outside_M), dtype=bool)
-        behind_M[1:] = outside_M[:-1]
-        behind_M[(np.cumsum(self.lengths_N) - self.lengths_N)[self.lengths_N > 0]] = True
-        stretches_M: NDArray[np.bool_] = behind_M & ~outside_M
+        stretches_M = self.inside_M.copy()
+        stretches_M[1:] &= ~self.inside_M[:-1]
+        firsts = (self.ends_N - self.lengths_N)[self.lengths_N > 0]
+        stretches_M[firsts] = self.inside_M[firsts]
         return stretches_M
+
+    @cached_property
+    def inside_M(self) -> NDArray[np.bool_]:
+        """What is neither white space nor an UNSPACED letter."""
+        inside_M: NDArray[np.bool_] = (self.classes_M != SPACE) & ~self.unspaced_M
+        return inside_M
 
     @cached_property
     def starts_M(self) -> NDArray[np.bool_]:
         """Where a word begins: a stretch, but for punctuation right behind an UNSPACED letter of its text."""
+        if not self.unspaced_M.any():
+            return self.stretches_M
         readable_M = (self.classes_M == DIGIT) | (self.classes_M >= FIRST_SCRIPT)
         glued_M = np.zeros(len(readable_M), dtype=bool)
         glued_M[1:] = self.unspaced_M[:-1] & (self.rows_M[1:] == self.rows_M[:-1]) & ~readable_M[1:]
@@ -264,13 +300,12 @@ class Signs:
 
         "two words, really" has 3 units, "我用 numpy 写" 4, "ไทย" 3.
         """
-        units_M = self.unspaced_M | self.starts_M
-        return np.bincount(self.rows_M[units_M], minlength=len(self.texts))
+        return self.count(self.unspaced_M | self.starts_M)
 
     @cached_property
     def words_N(self) -> NDArray[np.float64]:
         """Length in words, which letters of UNSPACED scripts are parts of."""
-        words_N = np.bincount(self.rows_M[self.starts_M], minlength=len(self.texts)).astype(np.float64)
+        words_N = self.count(self.starts_M).astype(np.float64)
         for script, letters in UNSPACED.items():
             words_N += self.counts_NC[:, class_of(script)] / letters
         return words_N
@@ -278,10 +313,15 @@ class Signs:
     @cached_property
     def longest_word_N(self) -> NDArray[np.int64]:
         """Characters of the longest stretch."""
-        inside_M = (self.classes_M != SPACE) & ~self.unspaced_M
-        numbers_M = np.cumsum(self.stretches_M)[inside_M] - 1
         longest_N = np.zeros(len(self.texts), dtype=np.int64)
-        np.maximum.at(longest_N, self.rows_M[self.stretches_M], np.bincount(numbers_M))
+        starts_W = np.flatnonzero(self.stretches_M)
+        if len(starts_W):
+            last_M = self.inside_M.copy()
+            last_M[:-1] &= ~self.inside_M[1:] | self.stretches_M[1:]
+            lengths_W = np.flatnonzero(last_M) - starts_W + 1
+            rows_W = np.searchsorted(self.ends_N, starts_W, side="right")
+            firsts = np.flatnonzero(np.diff(rows_W, prepend=-1))
+            longest_N[rows_W[firsts]] = np.maximum.reduceat(lengths_W, firsts)
         return longest_N
 
 

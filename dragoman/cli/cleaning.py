@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from dragoman.cli.options import File, Files, Folder, Json, Quiet, ReadingFlags, Settings
+from dragoman.cli.options import File, Files, Folder, Json, Quiet, ReadingFlags, Settings, Workers
 from dragoman.cli.reading import NO_RECORDS, opened_by, walked
 from dragoman.cli.screen import say
 from dragoman.contracts import Record, SentencePair, UserError
@@ -40,6 +40,7 @@ def inspect(
     test: Test = None,
     as_json: Json = False,
     reading: ReadingFlags = ReadingFlags(),
+    workers: Workers = 0,
     quiet: Quiet = False,
 ) -> None:
     """Say what is in sentence pairs: lengths, scripts, languages, repeated and odd texts, and what looks wrong.
@@ -55,6 +56,7 @@ def inspect(
     as_json:
         Print one JSON object.
     """
+    from dragoman.cleaning.cleaner import crew_for
     from dragoman.cleaning.inspection import inspect as look
     from dragoman.cleaning.pictures import draw
     from dragoman.cli.inspected import inspection_lines
@@ -63,8 +65,11 @@ def inspect(
     refuse_overwriting([*files, *(test or ()), *([recipe] if recipe else [])], [picture] if picture else [])
     wanted = _recipe(recipe, set_)
     held_out = _held_out(test, reading)
-    with walked(reading, files, "inspecting", quiet) as (records, languages):
-        found = look(records, languages, wanted, held_out)
+    with (
+        walked(reading, files, "inspecting", quiet) as (records, languages, size),
+        crew_for(wanted, languages, held_out, size, workers) as crew,
+    ):
+        found = look(records, languages, wanted, held_out, crew)
     if not found.cleaning.total:
         raise UserError(NO_RECORDS)
     if as_json:
@@ -86,6 +91,7 @@ def clean(
     test: Test = None,
     as_json: Json = False,
     reading: ReadingFlags = ReadingFlags(),
+    workers: Workers = 0,
     quiet: Quiet = False,
 ) -> None:
     """Write the pairs that are worth learning from, and set the others aside, each with its reason.
@@ -103,7 +109,7 @@ def clean(
     as_json:
         Print one JSON object.
     """
-    from dragoman.cleaning.cleaner import Cleaner, NothingKept
+    from dragoman.cleaning.cleaner import Cleaner, NothingKept, crew_for
     from dragoman.cleaning.pictures import draw_cleaning
     from dragoman.cleaning.reports import as_json as shown
     from dragoman.cleaning.reports import rejected_file, table, write_report
@@ -121,8 +127,9 @@ def clean(
     held_out = _held_out(test, reading)
     nothing: NothingKept | None = None
     with ExitStack() as stack:
-        records, languages = stack.enter_context(walked(reading, files, "cleaning", quiet))
-        cleaner = Cleaner(wanted, languages, held_out)
+        records, languages, size = stack.enter_context(walked(reading, files, "cleaning", quiet))
+        crew = stack.enter_context(crew_for(wanted, languages, held_out, size, workers))
+        cleaner = Cleaner(wanted, languages, held_out, crew=crew)
         reject = stack.enter_context(rejected_file(aside)) if aside else None
         try:
             said = write_bitext(_kept(cleaner, records, reject), out, *languages).summary()

@@ -144,7 +144,9 @@ def _write(
 
     refuse_overwriting(files, out)
     bitext = opened_by(reading, files)
-    say(write_bitext(of(bitext), out, bitext.source_language, bitext.target_language).summary())
+    written = write_bitext(of(bitext), out, bitext.source_language, bitext.target_language)
+    left_out = len(bitext) - written.pairs
+    say(f"{written.summary()}{f'; {left_out:,} of {len(bitext):,} left out' if left_out else ''}")
 
 
 def split(

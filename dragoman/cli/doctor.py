@@ -79,13 +79,17 @@ def _lines(findings: Sequence[Finding]) -> list[str]:
 
 
 def _corpus(files: list[str], test: list[str] | None, reading: ReadingFlags, quiet: bool) -> list[Finding]:
+    from dragoman.cleaning.cleaner import CLEANING, crew_for
     from dragoman.cleaning.duplicates import held_out_keys
     from dragoman.cleaning.inspection import inspect
     from dragoman.system.diagnosis import corpus_findings
 
     held_out = held_out_keys([opened_by(reading, test, "test")]) if test else frozenset()
-    with walked(reading, files, "examining", quiet) as (records, languages):
-        found = inspect(records, languages, held_out=held_out)
+    with (
+        walked(reading, files, "examining", quiet) as (records, languages, size),
+        crew_for(CLEANING, languages, held_out, size) as crew,
+    ):
+        found = inspect(records, languages, CLEANING, held_out, crew)
     if not found.cleaning.total:
         raise UserError(NO_RECORDS)
     return corpus_findings(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Progress, Record, SentencePair, UserError
@@ -48,11 +48,17 @@ def opened_by(flags: ReadingFlags, files: Sequence[str], part: str = "read") -> 
     )
 
 
+class Walked(NamedTuple):
+    """The records of some files, to be walked once; their languages; and the bytes of the files."""
+
+    records: Iterator[Record]
+    languages: tuple[str, str]
+    size: int
+
+
 @contextmanager
-def walked(
-    flags: ReadingFlags, files: Sequence[str], phase: str, quiet: bool
-) -> Iterator[tuple[Iterator[Record], tuple[str, str]]]:
-    """The records of the files, to be walked once with a sign of life, and their languages.
+def walked(flags: ReadingFlags, files: Sequence[str], phase: str, quiet: bool) -> Iterator[Walked]:
+    """The records of the files, with a sign of life while they are walked.
 
     Warnings of the readers are said when the block ends.
     """
@@ -82,7 +88,7 @@ def walked(
                         values["seconds_left"] = (now - began) * (1 - done) / done
                     report(Progress(phase, count, round(count / done) if done else 0, values))
 
-        yield alive(), (opened_files.source_language, opened_files.target_language)
+        yield Walked(alive(), (opened_files.source_language, opened_files.target_language), opened_files.size)
     for warning in warnings.told():
         say(f"{phase}: {warning}")
 

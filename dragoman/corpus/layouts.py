@@ -8,19 +8,28 @@ import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 Sides = tuple[str, str]
-Rule = tuple[str, re.Pattern[str]]
 Texts = Callable[[Iterable[Sides], str, str], Iterator[str]]
+
+
+class Rule(NamedTuple):
+    """What a format cannot hold. printable: also in a text of which str.isprintable() is true."""
+
+    what: str
+    pattern: re.Pattern[str]
+    printable: bool = False
+
 
 # The last four are the marks of damaged places (records.py).
 _NOT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff\U000ffffe\U000fffff\U0010fffe\U0010ffff]")
-_NO_TEXT: Rule = ("control character", re.compile("[\0\ud800-\udfff]"))
-_NO_XML: Rule = ("control character", _NOT_XML)
-_LINE_END: Rule = ("line end", re.compile(r"\r\n|[\r\n]"))
-_TAB: Rule = ("tab", re.compile(r"\t"))
-_BARS: Rule = ("triple bar", re.compile(r"\|\|\|"))
+_NO_TEXT = Rule("control character", re.compile("[\0\ud800-\udfff]"))
+_NO_XML = Rule("control character", _NOT_XML)
+_LINE_END = Rule("line end", re.compile(r"\r\n|[\r\n]"))
+_TAB = Rule("tab", re.compile(r"\t"))
+_BARS = Rule("triple bar", re.compile(r"\|\|\|"), printable=True)
 
 PLAIN_RULES = (_LINE_END, _NO_TEXT)
 CATALOGUE_RULES = (_LINE_END, _NO_XML)

@@ -35,11 +35,17 @@ class Line:
 
 
 def read_lines(path: str | Path, on_bad_line: OnBadLine = "stop", *, name: str = "") -> Iterator[Line]:
-    """The lines of a file or of standard input (`-`), each as soon as it is there.
+    """The lines of a file or of standard input (`-`), each as soon as it is there: see `read_texts`."""
+    for number, (text, fault) in enumerate(read_texts(path, on_bad_line, name=name), 1):
+        yield Line(text, number, fault)
+
+
+def read_texts(path: str | Path, on_bad_line: OnBadLine = "stop", *, name: str = "") -> Iterator[tuple[str, str]]:
+    """Text and fault of each line, for those who count themselves.
 
     Compression is known by the first bytes. A byte order mark at the start is dropped, a lone `\\r` becomes
     a space. A line that is not UTF-8 or holds a NUL, and compressed data that ends early, raise
-    UserError("FILE:LINE: why"); under "skip" they come as a Line with a fault ("not UTF-8", "NUL",
+    UserError("FILE:LINE: why"); under "skip" they come without text and with a fault ("not UTF-8", "NUL",
     "truncated").
     """
     name = name or shown_name(path)
@@ -51,15 +57,23 @@ def read_lines(path: str | Path, on_bad_line: OnBadLine = "stop", *, name: str =
                 if block.startswith(_UTF16_MARKS) and on_bad_line == "stop":
                     raise UserError(f"{name}:1: looks like UTF-16; convert it to UTF-8")
                 skipped = len(_BYTE_ORDER_MARK) if block.startswith(_BYTE_ORDER_MARK) else 0
-            for line in _lines_of(block[skipped:], number, skipped):
-                if line.fault and on_bad_line == "stop":
-                    raise UserError(f"{name}:{line.number}: {line.fault}")
-                number = line.number
-                yield Line("", number, line.fault.partition(" (")[0]) if line.fault else line
+            texts = _texts_of(block[skipped:])
+            if texts is not None:
+                for text in texts:
+                    yield text, ""
+                number += len(texts)
+                continue
+            for raw in io.BytesIO(block[skipped:]):
+                number += 1
+                text, fault = _checked(raw, skipped)
+                skipped = 0
+                if fault and on_bad_line == "stop":
+                    raise UserError(f"{name}:{number}: {fault}")
+                yield text, fault.partition(" (")[0]
     except Damaged as damage:
         if on_bad_line == "stop":
             raise UserError(f"{name}:{number + 1}: {damage}") from damage
-        yield Line("", number + 1, "truncated")
+        yield "", "truncated"
 
 
 def _blocks(path: str | Path, name: str) -> Iterator[bytes]:
@@ -76,34 +90,32 @@ def _blocks(path: str | Path, name: str) -> Iterator[bytes]:
         yield last
 
 
-def _lines_of(block: bytes, number: int, skipped: int) -> Iterator[Line]:
-    """The lines of a block, the first of them `number` + 1; faults are told in full."""
-    text = None
-    if b"\0" not in block:
-        with contextlib.suppress(UnicodeDecodeError):
-            text = block.decode()
-    if text is None:
-        for count, raw in enumerate(io.BytesIO(block), 1):
-            yield _checked(raw, number + count, skipped if count == 1 else 0)
-        return
+def _texts_of(block: bytes) -> list[str] | None:
+    """The lines of a block, or None where one of them has a fault."""
+    if b"\0" in block:
+        return None
+    try:
+        text = block.decode()
+    except UnicodeDecodeError:
+        return None
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", " ")
-    for count, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-        yield Line(line, number + count)
+    return text.removesuffix("\n").split("\n")
 
 
-def _checked(raw: bytes, number: int, skipped: int) -> Line:
+def _checked(raw: bytes, skipped: int) -> tuple[str, str]:
+    """Text and fault of one line; the fault is told in full."""
     position = raw.find(b"\0")
     if position >= 0:
-        return Line("", number, f"NUL (byte 0x00 at position {position + skipped})")
+        return "", f"NUL (byte 0x00 at position {position + skipped})"
     try:
         text = raw.decode()
     except UnicodeDecodeError as error:
         wrong = f"byte 0x{raw[error.start]:02x} at position {error.start + skipped}"
         if error.reason == "unexpected end of data":
             wrong += ": cut short inside a character"
-        return Line("", number, f"not UTF-8 ({wrong})")
-    return Line(text.replace("\r\n", "\n").removesuffix("\n").replace("\r", " "), number)
+        return "", f"not UTF-8 ({wrong})"
+    return text.replace("\r\n", "\n").removesuffix("\n").replace("\r", " "), ""
 
 
 @contextlib.contextmanager

@@ -35,6 +35,8 @@ def is_blank(text: str) -> bool:
 
 def on_one_line(text: str) -> str:
     """Line ends, tabs and runs of spaces become one space; none at either end (U+00A0 and the like stay)."""
+    if text.isprintable() and "  " not in text:  # most are
+        return text.strip(" ")
     return _LINE_SPACE.sub(" ", text).strip(" ")
 
 
@@ -45,10 +47,11 @@ def unbroken(text: str) -> str:
 
 def record_of(source: str, target: str, origin: Origin, fault: str = "") -> Record:
     """A record with the reason why it is no pair, if it is none."""
-    return Record(source, target, origin, fault or _blank_fault(source, target))
+    return Record(source, target, origin, fault or blank_fault(source, target))
 
 
-def _blank_fault(source: str, target: str) -> str:
+def blank_fault(source: str, target: str) -> str:
+    """Which side is blank, or nothing."""
     if is_blank(source):
         return "blank pair" if is_blank(target) else "blank source"
     return "blank target" if is_blank(target) else ""

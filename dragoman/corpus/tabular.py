@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
 from dragoman.contracts import Origin, Record, UserError
-from dragoman.corpus.lines import OnBadLine, read_lines
+from dragoman.corpus.lines import OnBadLine, read_texts
 from dragoman.corpus.reading import Reading
 from dragoman.corpus.records import Warn, record_of, unheard
 from dragoman.corpus.streams import InputFile
@@ -26,13 +26,13 @@ def read_pharaoh(file: InputFile, reading: Reading, warn: Warn = unheard) -> Ite
 
 
 def _divided(file: InputFile, reading: Reading, divide: Callable[[str], list[str]]) -> Iterator[Record]:
-    for line in read_lines(file.path, reading.on_bad_line, name=file.name):
-        origin = Origin(file.name, line.number)
-        fields = divide(line.text)
-        if line.fault:
-            yield Record("", "", origin, line.fault)
+    for number, (text, fault) in enumerate(read_texts(file.path, reading.on_bad_line, name=file.name), 1):
+        origin = Origin(file.name, number)
+        fields = divide(text)
+        if fault:
+            yield Record("", "", origin, fault)
         elif len(fields) != 2:
-            yield Record(line.text, "", origin, f"fields={len(fields)}")
+            yield Record(text, "", origin, f"fields={len(fields)}")
         else:
             yield record_of(fields[0], fields[1], origin)
 
@@ -43,8 +43,8 @@ def read_side_by_side(source: InputFile, target: InputFile, on_bad_line: OnBadLi
     Unequal line counts raise UserError naming both, once the shorter file has ended; under "skip"
     lines without a partner are records only where compressed data of the other file ends early.
     """
-    sources = read_lines(source.path, on_bad_line, name=source.name)
-    targets = read_lines(target.path, on_bad_line, name=target.name)
+    sources = read_texts(source.path, on_bad_line, name=source.name)
+    targets = read_texts(target.path, on_bad_line, name=target.name)
     pairs = zip_longest(sources, targets)
     faults = ("", "")
     for number, (one, other) in enumerate(pairs, 1):
@@ -56,8 +56,8 @@ def read_side_by_side(source: InputFile, target: InputFile, on_bad_line: OnBadLi
             for lost in range(number, number + rest):
                 yield Record("", "", Origin(source.name, lost), "truncated")
             return
-        faults = one.fault, other.fault
-        yield record_of(one.text, other.text, Origin(source.name, number), one.fault or other.fault)
+        faults = one[1], other[1]
+        yield record_of(one[0], other[0], Origin(source.name, number), one[1] or other[1])
 
 
 def _unequal(source: InputFile, target: InputFile, shorter: int, rest: int, longer_is_source: bool) -> UserError:

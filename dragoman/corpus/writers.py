@@ -87,7 +87,10 @@ class _FittingSides:
 
 
 def _fitting(text: str, rules: Sequence[Rule], replaced: dict[str, int]) -> str:
-    for what, pattern in rules:
+    printable = text.isprintable()
+    for what, pattern, of_printable in rules:
+        if printable and not of_printable:
+            continue
         text, count = pattern.subn(" ", text)
         if count:
             replaced[what] = replaced.get(what, 0) + count

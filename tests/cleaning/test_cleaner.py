@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.cleaning import cleaner as cleaning
-from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, FilterOptions, Rejected
-from dragoman.cleaning.duplicates import Repeated, Seen, duplicate_key, held_out_keys
+from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, FilterOptions, Rejected, crew_for
+from dragoman.cleaning.duplicates import Repeated, duplicate_key, held_out_keys, keys_of, pair_keys
 from dragoman.cleaning.filters import AtMost, Chunk, Scores
 from dragoman.cleaning.normalising import Normalisations
 from dragoman.contracts import Origin, Record, SentencePair
@@ -107,7 +107,7 @@ def test_thresholds_can_be_switched_off() -> None:
         filters=FilterOptions(**off, mojibake=False),  # type: ignore[arg-type]
         normalise=Normalisations(mojibake=False, spaces=False),
     )
-    assert Cleaner(recipe, ("en", "de")).filters == []
+    assert recipe.filters.filters() == []
     assert reasons(Cleaner(recipe, ("en", "de")), ("a\0", "привет " * 999), ("5", "5")) == ["", ""]
 
 
@@ -117,7 +117,7 @@ class Vowels(AtMost):
     name = "vowels"
 
     def score(self, chunk: Chunk) -> Scores:
-        return chunk.where(chunk.sides[0].lengths_N > 0, lambda record: sum(sign in "aeiou" for sign in record.source))
+        return chunk.where(chunk.sides[0].lengths_N > 0, lambda source, _: sum(sign in "aeiou" for sign in source))
 
 
 def test_filters_from_elsewhere_come_last() -> None:
@@ -190,4 +190,44 @@ def test_duplicate_keys(one: str, other: str, same: bool) -> None:
 def test_duplicate_keys_are_their_own_keys(text: str) -> None:
     key = duplicate_key(text)
     assert duplicate_key(key) == key
-    assert Seen().reason(Record(text, "x", Origin("", 1))) == ""
+
+
+SIGNS = st.sampled_from("aAbß .,-5٣…ＡéΣσς!?\n\u0301中。한ー𝓐\ufdfa") | st.characters()
+
+
+@given(st.lists(st.text(SIGNS, max_size=8), max_size=12))
+def test_hashes_are_equal_where_keys_are(texts: list[str]) -> None:
+    texts = [text.replace("\n", " ") for text in texts]
+    keys, hashes = [duplicate_key(text) for text in texts], keys_of(texts).tolist()
+    assert len(hashes) == len(texts)
+    for one, own in zip(keys, hashes, strict=True):
+        assert [one == other for other in keys] == [own == other for other in hashes]
+    assert hashes == [int(keys_of([text])[0]) for text in texts]
+
+
+def test_a_text_of_several_lines_has_a_key_too() -> None:
+    assert keys_of(["a b", "a\nb", "A, b!"]).tolist() == [int(keys_of(["a b"])[0])] * 3
+
+
+def test_the_sides_of_a_pair_have_their_places() -> None:
+    one, other = keys_of(["one"]), keys_of(["eins"])
+    assert pair_keys(one, other) != pair_keys(other, one)
+
+
+def test_several_processes_say_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cleaning, "AT_ONCE", 7)
+    pairs = [(f"Sentence  {number % 70} here", f"Satz {number % 70 + number % 3} “hier”") for number in range(200)]
+    languages = ("en", "de")
+    recipe = CleaningRecipe(normalise=Normalisations(quotes="language"))
+    alone = Cleaner(recipe, languages, frozenset({1}))
+    with crew_for(recipe, languages, frozenset({1}), size=0, workers=2) as crew:
+        together = Cleaner(recipe, languages, frozenset({1}), crew=crew)
+        assert list(together.judged(records(*pairs))) == list(alone.judged(records(*pairs)))
+        assert together.report == alone.report
+        assert together.report.changed["quotes"] == 200
+    assert not any(worker.process.is_alive() for worker in crew)
+
+
+def test_processes_are_started_for_large_files_alone() -> None:
+    with crew_for(CLEANING, ("en", "de"), frozenset(), size=cleaning.LARGE - 1) as crew:
+        assert crew == []

@@ -7,12 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.cleaning import filters
-from dragoman.cleaning.filters import Chunk, Filter, first_reasons
-from dragoman.contracts import Origin, Record
+from dragoman.cleaning.filters import Chunk, Filter
+from dragoman.cleaning.judging import first_reasons
+from dragoman.cleaning.signs import Signs
 
 
 def chunk(*pairs: tuple[str, str], languages: tuple[str, str] = ("en", "de")) -> Chunk:
-    return Chunk([Record(one, other, Origin("x", line)) for line, (one, other) in enumerate(pairs, 1)], languages)
+    return Chunk((Signs([one for one, _ in pairs]), Signs([other for _, other in pairs])), languages)
 
 
 def score(one: Filter, source: str, target: str, *languages: str) -> float:

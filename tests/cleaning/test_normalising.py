@@ -9,15 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.cleaning.normalising import (
+    Changes,
     Normalisations,
-    Normaliser,
     evenly_spaced,
+    has_odd_spaces,
     is_mojibake,
+    looks_like_mojibake,
+    made_uniform,
     quoted,
     quotes_of,
     repaired,
 )
-from dragoman.contracts import Origin, Record, UserError
+from dragoman.cleaning.signs import Signs
+from dragoman.contracts import UserError
 
 
 @pytest.mark.parametrize("text", ["schön", "中文", "naïve café", "“quoted” – dash", "привет", "Ω ≈ 5", "ĂȚȘ"])
@@ -53,7 +57,7 @@ def test_spaces(text: str, wanted: str) -> None:
 
 def test_spaces_that_say_something_stay() -> None:
     assert evenly_spaced("ខ្មែរ\u200bភាសា") == "ខ្មែរ\u200bភាសា"
-    french = Normalisations().steps("fr")["spaces"]
+    french = Normalisations().steps("fr")["spaces"].change
     assert french(" Oui\u202f!  «\u00a0Non\u00a0»\u00a0et ") == "Oui\u202f! «\u00a0Non\u00a0» et"
 
 
@@ -81,14 +85,26 @@ def test_quotes(text: str, language: str, wanted: str) -> None:
 
 
 def test_changes_are_counted_by_step_with_examples() -> None:
-    wanted = Normalisations(quotes="straight")
-    normaliser = Normaliser(wanted.steps("en"), wanted.steps("de"))
-    record = Record("a  b", "„schÃ¶n“", Origin("x", 1))
-    assert normaliser(record) == Record("a b", '"schön"', Origin("x", 1))
-    assert normaliser.changed == {"spaces": 1, "mojibake": 1, "quotes": 1}
-    assert normaliser.samples["spaces"] == [("a  b", "a b")]
-    untouched = Record("a", "b", Origin("x", 2))
-    assert normaliser(untouched) is untouched
+    steps, changes = Normalisations(quotes="straight").steps("de"), Changes()
+    texts = ["a  b", "„schÃ¶n“", "fertig"]
+    assert made_uniform(texts, steps, changes).texts == ["a b", '"schön"', "fertig"]
+    assert changes.counts == {"spaces": 1, "mojibake": 1, "quotes": 1}
+    assert changes.samples["spaces"] == [("a  b", "a b")]
+    later = Changes()
+    untouched = ["a", "b"]
+    assert made_uniform(untouched, steps, later).texts is untouched
+    made_uniform([" x"] * 9, steps, later)
+    changes.add(later)
+    assert changes.counts["spaces"] == 10
+    assert changes.samples["spaces"] == [("a  b", "a b"), *[(" x", "x")] * 4]
+
+
+@given(st.lists(st.text(st.sampled_from("ab \t\u00a0\u200b\u3000Ã¶©€") | st.characters(), max_size=12)))
+def test_no_text_is_passed_by_that_a_step_would_change(texts: list[str]) -> None:
+    signs = Signs(texts)
+    for may_change, change in ((has_odd_spaces, evenly_spaced), (looks_like_mojibake, repaired)):
+        for text, worth_a_try in zip(texts, may_change(signs).tolist(), strict=True):
+            assert worth_a_try or change(text) == text
 
 
 def test_nothing_is_done_that_is_not_wanted() -> None:
@@ -108,4 +124,4 @@ def test_simplified_is_for_simplified_chinese_alone(monkeypatch: pytest.MonkeyPa
 
 def test_traditional_becomes_simplified() -> None:
     pytest.importorskip("opencc", reason="opencc is an extra")
-    assert Normalisations(simplified=True).steps("zh")["simplified"]("漢語 頭髮") == "汉语 头发"
+    assert Normalisations(simplified=True).steps("zh")["simplified"].change("漢語 頭髮") == "汉语 头发"

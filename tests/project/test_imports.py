@@ -16,7 +16,7 @@ PACKAGE = Path(dragoman.contracts.__file__).parent
 
 LEVELS = (
     ("contracts",),
-    ("durations", "wording", "abilities"),
+    ("durations", "wording", "abilities", "processes"),
     ("corpus", "evaluation"),
     ("cleaning", "text", "search"),
     ("lm", "vectors", "alignment"),

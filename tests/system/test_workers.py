@@ -12,6 +12,7 @@ from multiprocessing.process import BaseProcess
 
 import pytest
 
+from dragoman import processes
 from dragoman.contracts import Ability, Flag, Hypothesis, Request, SearchOptions, Translation, UserError
 from dragoman.corpus.lines import Line
 from dragoman.system import workers
@@ -129,7 +130,7 @@ def test_a_signal_to_stop_waits_until_every_process_is_started(number: signal.Si
     came: list[str] = []
     before = signal.signal(number, lambda _number, _frame: came.append("handled"))
     try:
-        with workers.undisturbed():
+        with processes.undisturbed():
             os.kill(os.getpid(), number)
             came.append("started")
         assert came == ["started", "handled"]

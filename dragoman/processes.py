@@ -1,0 +1,180 @@
+"""How do several processes share work?
+
+A worker makes what does the work by itself, then answers one task after another. An error there is an error here, and
+a worker that dies is one line. Workers never see Ctrl-C, which is for their parent to hear.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from dragoman.contracts import UserError
+
+Load = Callable[[], Callable[..., Any]]
+"""What a worker makes first; picklable. A task is the tuple of arguments that the result is called with."""
+
+AHEAD = 3  # answers for each worker that wait for an earlier one
+
+
+def cores() -> int:
+    """How many processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A process that works on what it is sent, and our end of the pipe to it."""
+
+    process: BaseProcess
+    pipe: Connection
+
+    def ask(self, task: tuple[Any, ...]) -> None:
+        """Send a task; one at a time."""
+        try:
+            self.pipe.send(task)
+        except OSError:
+            raise self.death() from None
+
+    def answer(self) -> Any:
+        """What it sends next. Raises what was raised there, and UserError where the process is gone."""
+        try:
+            answer = self.pipe.recv()
+        except (EOFError, OSError):
+            raise self.death() from None
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def death(self) -> UserError:
+        """The error that a process is gone."""
+        self.process.join(1)
+        code = self.process.exitcode or 0
+        how = f"was killed by signal {-code} (9 is often for want of memory)" if code < 0 else f"ended with code {code}"
+        return UserError(f"a worker process {how}; --workers 1 does without and needs less memory")
+
+
+def started(load: Load, count: int) -> list[Worker]:
+    """So many workers, all of them ready. To be ended by `end`."""
+    spawn = multiprocessing.get_context("spawn")  # neither torch nor a thread of ours survives a fork
+    crew: list[Worker] = []
+    try:
+        with undisturbed():
+            for _ in range(count):
+                ours, theirs = spawn.Pipe()
+                process = spawn.Process(target=serve, args=(theirs, load), daemon=True)
+                process.start()
+                theirs.close()
+                crew.append(Worker(process, ours))
+        for worker in crew:
+            worker.answer()
+    except BaseException:
+        end(crew)
+        raise
+    return crew
+
+
+def end(crew: Sequence[Worker]) -> None:
+    """End the processes at once."""
+    for worker in crew:
+        worker.process.terminate()
+        worker.pipe.close()
+    for worker in crew:
+        worker.process.join()
+
+
+def as_done(crew: Sequence[Worker], tasks: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+    """The number of each task and its answer, as they are done: a worker that is free takes the next task."""
+    idle, busy = list(crew), dict[Connection, tuple[Worker, int]]()
+
+    def finished() -> Iterator[tuple[int, Any]]:
+        for pipe in wait(list(busy)):
+            worker, number = busy.pop(pipe)  # type: ignore[call-overload]
+            idle.append(worker)
+            yield number, worker.answer()
+
+    for number, task in enumerate(tasks):
+        while not idle:
+            yield from finished()
+        worker = idle.pop()
+        worker.ask(task)
+        busy[worker.pipe] = worker, number
+    while busy:
+        yield from finished()
+
+
+def in_order(crew: Sequence[Worker], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    """The answers in the order of the tasks, of which only some are taken before their time (AHEAD)."""
+    idle, busy = list(crew), dict[Connection, tuple[Worker, int]]()
+    answers: dict[int, Any] = {}
+    waiting = deque[int]()
+
+    def hear() -> None:
+        for pipe in wait(list(busy)):
+            worker, number = busy.pop(pipe)  # type: ignore[call-overload]
+            idle.append(worker)
+            answers[number] = worker.answer()
+
+    for number, task in enumerate(tasks):
+        while not idle or len(waiting) >= AHEAD * len(crew):
+            hear()
+            while waiting and waiting[0] in answers:
+                yield answers.pop(waiting.popleft())
+        worker = idle.pop()
+        worker.ask(task)
+        busy[worker.pipe] = worker, number
+        waiting.append(number)
+    while waiting:
+        while waiting[0] not in answers:
+            hear()
+        yield answers.pop(waiting.popleft())
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """A signal to stop takes effect at the end of the block, so that no process is half started; the processes that
+    are started in it never see Ctrl-C."""
+    came: list[int] = []
+    handlers = {
+        one: signal.signal(one, lambda number, _: came.append(number)) for one in (signal.SIGINT, signal.SIGTERM)
+    }
+    resource_tracker.ensure_running()  # its start would unblock the signal
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
+    try:
+        yield
+    finally:
+        if blocked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        for one, handler in handlers.items():
+            signal.signal(one, handler)
+        for number in came:
+            signal.raise_signal(number)
+
+
+def serve(pipe: Connection, load: Load) -> None:
+    """A worker's life: load, say so by an empty answer, then answer each task until the pipe is closed; an error is
+    its last answer."""
+    answer: Any = None
+    try:
+        work = load()
+        while True:
+            pipe.send(answer)
+            answer = work(*pipe.recv())
+    except EOFError:
+        return
+    except UserError as mistake:
+        answer = mistake
+    except Exception:
+        answer = RuntimeError(f"in a worker process:\n{traceback.format_exc()}")
+    with suppress(OSError):  # nobody is there to hear it
+        pipe.send(answer)
