@@ -1,7 +1,7 @@
 """How fast are a million pairs cleaned and inspected, and how fast by OpusFilter?
 
 python -m benchmarks.filtering [PAIRS [COMPARED [TIMES]]]: `corpus clean` and `corpus inspect` with all their filters on
-PAIRS (1,000,000) made-up pairs, a tenth of them spoilt; then COMPARED (200,000) of them by us and by OpusFilter (with
+PAIRS (1,000,000) made-up pairs, a tenth of them spoilt; then COMPARED (1,000,000) by us and by OpusFilter (with
 one process and with two), both with the filters that both have: length, length ratio, long words, script, duplicates.
 Seconds with start and reading, the largest memory of a process, medians of TIMES (3) by turns, and whether the same
 pairs are kept.
@@ -28,7 +28,7 @@ import numpy as np
 from benchmarks.memory import write
 from benchmarks.steps import PEERS, Result, step, table
 
-LONGEST, RATIO, LONG_WORD, SHARE = 20, 3, 40, 0.8
+LONGEST, RATIO, LONG_WORD, SHARE = 40, 3, 40, 0.8
 
 OURS = f"""
 kind = "cleaning"
@@ -158,7 +158,7 @@ def whole(pairs: int) -> Result:
         return {"clean": cleaned, "inspect": dragoman("corpus", "inspect", *files, "--json", "--quiet")}
 
 
-def main(pairs: int = 1_000_000, few: int = 200_000, times: int = 3) -> None:
+def main(pairs: int = 1_000_000, few: int = 1_000_000, times: int = 3) -> None:
     """Print a row a run."""
     found = step(f"filtering-{pairs}", partial(whole, pairs))
     rows: list[tuple[object, ...]] = [

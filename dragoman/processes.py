@@ -1,4 +1,4 @@
-"""How do several processes share work?
+"""How do several processes share work, and what does one ask of the system?
 
 A worker makes what does the work by itself, then answers one task after another. An error there is an error here, and
 a worker that dies is one line. Workers never see Ctrl-C, which is for their parent to hear.
@@ -6,9 +6,11 @@ a worker that dies is one line. Workers never see Ctrl-C, which is for their par
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
+import sys
 import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,12 +26,23 @@ from dragoman.contracts import UserError
 Load = Callable[[], Callable[..., Any]]
 """What a worker makes first; picklable. A task is the tuple of arguments that the result is called with."""
 
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h of glibc
 AHEAD = 3  # answers for each worker that wait for an earlier one
 
 
 def cores() -> int:
     """How many processor cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def keep_freed_memory() -> None:
+    """Have glibc hand freed tensors and arrays on to the next ones, rather than to the system, which would clear each
+    page of them anew (docs/decisions/11). Elsewhere nothing is changed."""
+    if sys.platform == "linux":
+        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+        if mallopt is not None:
+            mallopt(_M_MMAP_THRESHOLD, 1 << 30)
+            mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)
 
 
 @dataclass(frozen=True)
@@ -126,14 +139,16 @@ def in_order(crew: Sequence[Worker], tasks: Iterable[tuple[Any, ...]]) -> Iterat
             answers[number] = worker.answer()
 
     for number, task in enumerate(tasks):
-        while not idle or len(waiting) >= AHEAD * len(crew):
+        while not idle:
             hear()
-            while waiting and waiting[0] in answers:
-                yield answers.pop(waiting.popleft())
         worker = idle.pop()
-        worker.ask(task)
+        worker.ask(task)  # before any answer is given on, so that it has something to do meanwhile
         busy[worker.pipe] = worker, number
         waiting.append(number)
+        while len(waiting) > AHEAD * len(crew) and waiting[0] not in answers:
+            hear()
+        while waiting and waiting[0] in answers:
+            yield answers.pop(waiting.popleft())
     while waiting:
         while waiting[0] not in answers:
             hear()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,14 +20,13 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from dragoman.cleaning import filters
 from dragoman.cleaning.duplicates import Repeated, Seen
 from dragoman.cleaning.filters import Filter
-from dragoman.cleaning.judging import Judge, Judgement
+from dragoman.cleaning.judging import Judge, Judgement, Reason
 from dragoman.cleaning.normalising import Changes, Normalisations
 from dragoman.contracts import Record, SentencePair, UserError
 from dragoman.corpus.bitext import summary_of
-from dragoman.processes import Worker, cores, end, in_order, started
+from dragoman.corpus.rows import Rows, rows_of, without_faults
+from dragoman.processes import Worker, cores, end, in_order, keep_freed_memory, started
 
-AT_ONCE = 2_000
-SIGNS_AT_ONCE = 1_000_000
 LARGE = 20_000_000  # bytes of files from which on it pays to start processes
 MOST = 8  # processes that are started unasked
 SAMPLES = 10  # rejected pairs that a report shows for each reason
@@ -126,18 +125,28 @@ class CleaningReport:
         return summary_of(self.kept, self.rejected)
 
 
-def in_chunks(records: Iterable[Record]) -> Iterator[list[Record]]:
-    """Lists of at most AT_ONCE records, and of not many more than SIGNS_AT_ONCE characters."""
-    chunk: list[Record] = []
-    signs = 0
-    for record in records:
-        chunk.append(record)
-        signs += len(record.source) + len(record.target)
-        if len(chunk) >= AT_ONCE or signs >= SIGNS_AT_ONCE:
-            yield chunk
-            chunk, signs = [], 0
-    if chunk:
-        yield chunk
+@dataclass(frozen=True)
+class Settled:
+    """What became of some rows. uniform: both sides of those that were changed; kept, rejected: in their order."""
+
+    rows: Rows
+    kept: Sequence[int]
+    uniform: Mapping[int, tuple[str, str]]
+    rejected: Mapping[int, Rejected]
+
+    def sides(self) -> Iterator[tuple[str, str]]:
+        """The pairs that are kept."""
+        sources, targets = self.rows.sources, self.rows.targets
+        return (self.uniform.get(row) or (sources[row], targets[row]) for row in self.kept)
+
+    def in_order(self) -> Iterator[SentencePair | Rejected]:
+        """Every row."""
+        pairs = dict(zip(self.kept, self.sides(), strict=True))
+        for row in range(len(self.rows)):
+            if row in self.rejected:
+                yield self.rejected[row]
+            else:
+                yield SentencePair(*pairs[row], self.rows.record(row).origin)
 
 
 class NothingKept(UserError):
@@ -168,48 +177,50 @@ class Cleaner:
 
     def judged(self, records: Iterable[Record]) -> Iterator[SentencePair | Rejected]:
         """Each record as a pair to keep or a rejected one, in their order."""
+        for settled in self.settled(rows_of(records)):
+            yield from settled.in_order()
+
+    def settled(self, walked: Iterable[Rows]) -> Iterator[Settled]:
+        """What becomes of the rows, part by part, in their order."""
         changes = Changes()
-        for chunk, judgement in self._judgements(in_chunks(records)):
+        for part, judgement in self._judgements(part for rows in walked for part in rows.parts()):
             changes.add(judgement.changes)
-            yield from self._settled(chunk, judgement)
+            yield self._settle(part, judgement)
         self.report.changed, self.report.changes = dict(changes.counts), changes.samples
-        self.report.again = dict(self.seen.again)
+        self.report.again = self.seen.again()
 
-    def _judgements(self, chunks: Iterable[Sequence[Record]]) -> Iterator[tuple[Sequence[Record], Judgement]]:
-        """What is said of each chunk, here or by the crew."""
-        taken = deque[Sequence[Record]]()
+    def _judgements(self, parts: Iterable[Rows]) -> Iterator[tuple[Rows, Judgement]]:
+        """What is said of each part, here or by the crew."""
+        taken = deque[Rows]()
 
-        def tasks() -> Iterator[tuple[list[str], list[str]]]:
-            for chunk in chunks:
-                taken.append(chunk)
-                pairs = [record for record in chunk if not record.fault]
-                yield [record.source for record in pairs], [record.target for record in pairs]
+        def tasks() -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+            for rows in parts:
+                taken.append(rows)
+                yield without_faults(rows.sources, rows.faults), without_faults(rows.targets, rows.faults)
 
         answers = in_order(self.crew, tasks()) if self.crew else (self.judge(*task) for task in tasks())
         for judgement in answers:
             yield taken.popleft(), judgement
 
-    def _settled(self, records: Sequence[Record], judgement: Judgement) -> Iterator[SentencePair | Rejected]:
-        """What becomes of each record, those before it being known."""
-        rows = enumerate(zip(judgement.reasons, *judgement.keys, strict=True))
-        for record in records:
-            if record.fault:
-                yield self._noted(Rejected(record, record.fault))
-                continue
-            row, ((reason, score), *keys) = next(rows)
-            reason = reason or self.seen.reason(*keys)
-            if reason:
-                yield self._noted(Rejected(record, reason, score))
-            else:
-                self.report.kept += 1
-                source, target = judgement.uniform.get(row) or (record.source, record.target)
-                yield SentencePair(source, target, record.origin)
+    def _settle(self, rows: Rows, judgement: Judgement) -> Settled:
+        """What becomes of these rows, those before them being known."""
+        faults = rows.faults
+        pairs = [row for row in range(len(rows)) if row not in faults]
+        accepted = [row for place, row in enumerate(pairs) if place not in judgement.rejected]
+        reasons: dict[int, Reason] = {row: (fault, None) for row, fault in faults.items()}
+        reasons.update((pairs[place], reason) for place, reason in judgement.rejected.items())
+        reasons.update((accepted[place], (why, None)) for place, why in self.seen.repeated(judgement.keys).items())
+        kept = [row for row in range(len(rows)) if row not in reasons]
+        uniform = {pairs[place]: sides for place, sides in judgement.uniform.items()}
+        rejected = {row: self._noted(Rejected(rows.record(row), *reasons[row])) for row in sorted(reasons)}
+        self.report.kept += len(kept)
+        return Settled(rows, kept, uniform, rejected)
 
     def _noted(self, rejected: Rejected) -> Rejected:
         """Counted, and kept as a sample with the same chance as all others of its reason."""
         counts, samples = self.report.rejected, self.report.samples.setdefault(rejected.reason, [])
         counts[rejected.reason] = counts.get(rejected.reason, 0) + 1
-        place = len(samples) if len(samples) < SAMPLES else self.draws.randrange(counts[rejected.reason])
+        place = len(samples) if len(samples) < SAMPLES else int(self.draws.random() * counts[rejected.reason])
         if place < SAMPLES:
             samples[place : place + 1] = [rejected]
         return rejected
@@ -221,7 +232,8 @@ def judge_for(
     held_out: frozenset[int] = frozenset(),
     more: Sequence[Filter] = (),
 ) -> Judge:
-    """What a recipe asks of each pair by itself."""
+    """What a recipe asks of each pair by itself; made in the process that will judge."""
+    keep_freed_memory()
     source, target = map(recipe.normalise.steps, languages)
     return Judge(languages, (source, target), (*recipe.filters.filters(), *more, filters.InTestSet(0, held_out)))
 

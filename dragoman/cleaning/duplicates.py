@@ -9,9 +9,7 @@ import hashlib
 import re
 import sys
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
@@ -91,11 +89,6 @@ def keys_of(texts: Sequence[str]) -> Keys:
     return keys_N
 
 
-def pair_keys(source_keys_N: Keys, target_keys_N: Keys) -> Keys:
-    """A hash of both sides."""
-    return source_keys_N * _BEGINS + target_keys_N
-
-
 @cache
 def _random_of_signs() -> Keys:
     """R: a number for each code point, the same in every process."""
@@ -137,35 +130,60 @@ def _part_table() -> NDArray[np.uint8]:
 # --- what went by -------------------------------------------------------------------------------
 
 
-@dataclass
+PairKeys = tuple[Keys, Keys, Keys]
+"""Of pairs, of their sources and of their targets, N each."""
+
+
+def keys_of_pairs(source_keys_N: Keys, target_keys_N: Keys) -> PairKeys:
+    """The keys of pairs by those of their sides."""
+    return source_keys_N * _BEGINS + target_keys_N, source_keys_N, target_keys_N
+
+
 class Seen:
-    """What went by so far, and how often a side came again with another partner.
+    """What was kept so far.
 
     drop: "pairs" rejects a pair of which both sides were there together; "sources", "targets" and "sides" (one or
     the other) also one of which that side was there with another partner.
     """
 
-    drop: Repeated = "pairs"
-    pairs: set[int] = field(default_factory=set)
-    sources: set[int] = field(default_factory=set)
-    targets: set[int] = field(default_factory=set)
-    again: Counter[str] = field(default_factory=Counter)
+    def __init__(self, drop: Repeated = "pairs") -> None:
+        self.drop = drop
+        self.pairs, self.sources, self.targets = set[int](), set[int](), set[int]()
+        self.kept: list[PairKeys] = []
 
-    def reason(self, pair: int, source: int, target: int) -> str:
-        """Why the pair with these keys is rejected, or nothing; a pair that is kept has been seen from now on."""
-        if pair in self.pairs:
-            return "duplicate"
-        old_source, old_target = source in self.sources, target in self.targets
-        if old_source and self.drop in ("sources", "sides"):
+    def repeated(self, keys: PairKeys) -> dict[int, str]:
+        """Which pairs, by their place, are rejected, and why; the others have been seen from now on."""
+        reasons: dict[int, str] = {}
+        pairs, sources, targets = (keys_N.tolist() for keys_N in keys)
+        for place, pair in enumerate(pairs):
+            if pair in self.pairs:
+                reasons[place] = "duplicate"
+            elif self.drop != "pairs" and (reason := self._side(sources[place], targets[place])):
+                reasons[place] = reason
+            else:
+                self.pairs.add(pair)
+        kept = [np.delete(keys_N, list(reasons)) for keys_N in keys]
+        self.kept.append((kept[0], kept[1], kept[2]))
+        return reasons
+
+    def _side(self, source: int, target: int) -> str:
+        """Why a side of this pair is one too many, or nothing."""
+        if source in self.sources and self.drop != "targets":
             return "repeated source"
-        if old_target and self.drop in ("targets", "sides"):
+        if target in self.targets and self.drop != "sources":
             return "repeated target"
-        self.again["source"] += old_source
-        self.again["target"] += old_target
-        self.pairs.add(pair)
         self.sources.add(source)
         self.targets.add(target)
         return ""
+
+    def again(self) -> dict[str, int]:
+        """How many of the kept pairs have a source, and a target, that came before with another partner."""
+        sides = {"source": 1, "target": 2}
+        return {side: self._count(place) for side, place in sides.items()}
+
+    def _count(self, place: int) -> int:
+        all_N = np.concatenate([np.zeros(0, dtype=np.uint64), *(keys[place] for keys in self.kept)])
+        return len(all_N) - len(np.unique(all_N))
 
 
 def held_out_keys(test_sets: Iterable[Bitext]) -> frozenset[int]:

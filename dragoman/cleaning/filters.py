@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.cleaning.agreement import has_link, same_links, same_numbers, text_alone, without_links
-from dragoman.cleaning.duplicates import Keys, keys_of
+from dragoman.cleaning.duplicates import keys_of
 from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake
 from dragoman.cleaning.signs import DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, UNSPACED, Signs, scripts_of
 from dragoman.corpus.splitting import key_hash
@@ -39,14 +38,14 @@ class Chunk:
     def __len__(self) -> int:
         return len(self.sides[0].texts)
 
-    @cached_property
-    def keys(self) -> tuple[Keys, Keys]:
-        """Hashes of what the sources and the targets say, case, punctuation and spaces apart."""
-        return keys_of(self.sides[0].texts), keys_of(self.sides[1].texts)
+    def texts(self, places: Sequence[int]) -> tuple[list[str], list[str]]:
+        """The sources and the targets of some of the pairs."""
+        source, target = self.sides
+        return [source.texts[place] for place in places], [target.texts[place] for place in places]
 
-    def part(self, rows: NDArray[np.int64], change: Callable[[str], str]) -> Chunk:
+    def part(self, places: NDArray[np.int64], change: Callable[[str], str]) -> Chunk:
         """Some of the pairs, both sides changed."""
-        one, other = (Signs([change(side.texts[row]) for row in rows.tolist()]) for side in self.sides)
+        one, other = (Signs(list(map(change, side))) for side in self.texts(places.tolist()))
         return Chunk((one, other), self.languages)
 
     def worse(self, score: Callable[[Signs], Scores]) -> Scores:
@@ -242,8 +241,12 @@ class Identical(AtMost):
 
 def _same_sides(chunk: Chunk) -> Scores:
     """Units of the sources that are their own targets, 0 of the others."""
-    one, other = chunk.keys
-    return np.where(one == other, chunk.sides[0].units_N, 0).astype(float)
+    one, other = chunk.sides
+    alike = np.flatnonzero(np.abs(one.letters_N - other.letters_N) <= 2)  # most pairs need not be looked at
+    sources, targets = chunk.texts(alike.tolist())
+    scores_N = np.zeros(len(chunk))
+    scores_N[alike] = np.where(keys_of(sources) == keys_of(targets), one.units_N[alike], 0)
+    return scores_N
 
 
 class Numbers(AtLeast):

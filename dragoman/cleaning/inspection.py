@@ -10,7 +10,7 @@ import random
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,11 +18,11 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, CleaningReport, in_chunks
+from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, CleaningReport
 from dragoman.cleaning.normalising import repaired
 from dragoman.cleaning.signs import OTHER, SCRIPTS, Signs, scripts_of
-from dragoman.contracts import Record
 from dragoman.corpus.languages import parse_language
+from dragoman.corpus.rows import Rows, without_faults
 from dragoman.processes import Worker
 
 LONGEST = 1000  # units; longer texts count as so long
@@ -142,11 +142,10 @@ class Inspection:
     both_LL: Counts = field(default_factory=lambda: np.zeros((DRAWN + 1, DRAWN + 1), dtype=np.int64))
     files: Counter[str] = field(default_factory=Counter)
 
-    def add(self, records: Sequence[Record]) -> None:
+    def add(self, rows: Rows) -> None:
         """Count some records; those that are no pairs only by their file."""
-        self.files.update(record.origin.file for record in records)
-        pairs = [record for record in records if not record.fault]
-        one, other = Signs([pair.source for pair in pairs]), Signs([pair.target for pair in pairs])
+        self.files[rows.file] += len(rows)
+        one, other = Signs(without_faults(rows.sources, rows.faults)), Signs(without_faults(rows.targets, rows.faults))
         self.source.add(one)
         self.target.add(other)
         places_N = np.minimum(one.units_N, DRAWN) * (DRAWN + 1) + np.minimum(other.units_N, DRAWN)
@@ -194,24 +193,17 @@ def lengths(counts_L: Counts) -> dict[str, float]:
 
 
 def inspect(
-    records: Iterable[Record],
+    walked: Iterable[Rows],
     languages: tuple[str, str],
     recipe: CleaningRecipe = CLEANING,
     held_out: frozenset[int] = frozenset(),
     crew: Sequence[Worker] = (),
 ) -> Inspection:
-    """Walk the records once. crew: see `Cleaner`."""
+    """Walk the rows once. crew: see `Cleaner`."""
     cleaner = Cleaner(recipe, languages, held_out, crew=crew)
     found = Inspection(Side(languages[0]), Side(languages[1]), cleaner.report)
-    for _ in cleaner.judged(_counted(records, found.add)):
-        pass
+    for settled in cleaner.settled(walked):
+        found.add(settled.rows)
     found.source.guess()
     found.target.guess()
     return found
-
-
-def _counted(records: Iterable[Record], add: Callable[[Sequence[Record]], None]) -> Iterator[Record]:
-    """The records, counted on their way."""
-    for chunk in in_chunks(records):
-        add(chunk)
-        yield from chunk

@@ -11,23 +11,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dragoman.cleaning.duplicates import pair_keys
+from dragoman.cleaning.duplicates import PairKeys, keys_of, keys_of_pairs
 from dragoman.cleaning.filters import Chunk, Filter
 from dragoman.cleaning.normalising import Changes, Step, made_uniform
 from dragoman.cleaning.signs import Signs
 from dragoman.corpus.records import blank_fault
 
 Reason = tuple[str, float | None]
-"""Why a pair is rejected ("" where it is not), and the score there, if any."""
+"""Why a pair is rejected, and the score there, if any."""
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """Of N pairs. uniform: those that were changed, by their row. keys: of pair, source and target."""
+    """Of some pairs. uniform: those that were changed; rejected: why; both by place. keys: of the N others."""
 
     uniform: dict[int, tuple[str, str]]
-    reasons: Sequence[Reason]
-    keys: tuple[Sequence[int], Sequence[int], Sequence[int]]
+    rejected: dict[int, Reason]
+    keys: PairKeys
     changes: Changes
 
 
@@ -47,8 +47,9 @@ class Judge:
         uniform = _differing(sources, targets, *sides) if changes.counts else {}
         faults = {row: fault for row, pair in uniform.items() if (fault := blank_fault(*pair))}
         chunk = Chunk(sides, self.languages)
-        pairs, one, other = (keys_N.tolist() for keys_N in (pair_keys(*chunk.keys), *chunk.keys))
-        return Judgement(uniform, first_reasons(chunk, self.filters, faults), (pairs, one, other), changes)
+        rejected = first_reasons(chunk, self.filters, faults)
+        sources, targets = chunk.texts([place for place in range(len(chunk)) if place not in rejected])
+        return Judgement(uniform, rejected, keys_of_pairs(keys_of(sources), keys_of(targets)), changes)
 
 
 def _differing(
@@ -59,15 +60,13 @@ def _differing(
     return {row: (now, new) for row, (one, other, now, new) in enumerate(pairs) if one != now or other != new}
 
 
-def first_reasons(chunk: Chunk, filters: Iterable[Filter], faults: Mapping[int, str] | None = None) -> list[Reason]:
-    """For each pair its fault, or the first filter that rejects it and the score there; ("", None) for a pair that all
-    accept."""
-    reasons: list[Reason] = [("", None)] * len(chunk)
-    for row, fault in (faults or {}).items():
-        reasons[row] = fault, None
+def first_reasons(
+    chunk: Chunk, filters: Iterable[Filter], faults: Mapping[int, str] | None = None
+) -> dict[int, Reason]:
+    """Of each pair that is rejected its fault, or the name of the first filter that rejects it and the score there."""
+    reasons: dict[int, Reason] = {place: (fault, None) for place, fault in (faults or {}).items()}
     for one in filters:
         scores_N = one.score(chunk)
-        for row in np.flatnonzero(~one.accept(scores_N)).tolist():
-            if not reasons[row][0]:
-                reasons[row] = one.name, float(scores_N[row])
+        for place in np.flatnonzero(~one.accept(scores_N)).tolist():
+            reasons.setdefault(place, (one.name, float(scores_N[place])))
     return reasons

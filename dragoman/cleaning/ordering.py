@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dragoman.cleaning.duplicates import Seen, keys_of, pair_keys
+from dragoman.cleaning.duplicates import Seen, keys_of, keys_of_pairs
 from dragoman.contracts import Bitext, Origin, SentencePair, UserError
 from dragoman.wording import counted
 
@@ -68,5 +68,5 @@ def different(pairs: Iterable[SentencePair], seen: Seen) -> Iterator[SentencePai
     walk = iter(pairs)
     while some := list(islice(walk, KEYED)):
         sources, targets = keys_of([pair.source for pair in some]), keys_of([pair.target for pair in some])
-        keys = (pair_keys(sources, targets).tolist(), sources.tolist(), targets.tolist())
-        yield from (pair for pair, *own in zip(some, *keys, strict=True) if not seen.reason(*own))
+        repeated = seen.repeated(keys_of_pairs(sources, targets))
+        yield from (pair for place, pair in enumerate(some) if place not in repeated)

@@ -242,9 +242,11 @@ class Signs:
 
     def count(self, wanted_M: NDArray[np.bool_]) -> NDArray[np.int64]:
         """How many of these signs each text has."""
-        sums_M = np.zeros(len(wanted_M) + 1, dtype=np.int64)
-        np.cumsum(wanted_M, out=sums_M[1:])
-        return np.diff(sums_M[self.ends_N], prepend=0)
+        sums_M = np.zeros(len(wanted_M) + 1, dtype=np.int32)
+        np.cumsum(wanted_M, dtype=np.int32, out=sums_M[1:])
+        until_N = sums_M[self.ends_N].astype(np.int64)
+        until_N[1:] -= until_N[:-1].copy()
+        return until_N
 
     @cached_property
     def counts_NC(self) -> NDArray[np.int64]:

@@ -14,10 +14,11 @@ from cyclopts import Parameter
 from dragoman.cli.options import File, Files, Folder, Json, Quiet, ReadingFlags, Settings, Workers
 from dragoman.cli.reading import NO_RECORDS, opened_by, walked
 from dragoman.cli.screen import say
-from dragoman.contracts import Record, SentencePair, UserError
+from dragoman.contracts import UserError
 
 if TYPE_CHECKING:
     from dragoman.cleaning.cleaner import Cleaner, CleaningRecipe
+    from dragoman.corpus.rows import Rows
 
 REJECTED, PICTURE = "rejected.tsv", "picture.png"
 
@@ -66,10 +67,10 @@ def inspect(
     wanted = _recipe(recipe, set_)
     held_out = _held_out(test, reading)
     with (
-        walked(reading, files, "inspecting", quiet) as (records, languages, size),
+        walked(reading, files, "inspecting", quiet) as (rows, languages, size),
         crew_for(wanted, languages, held_out, size, workers) as crew,
     ):
-        found = look(records, languages, wanted, held_out, crew)
+        found = look(rows, languages, wanted, held_out, crew)
     if not found.cleaning.total:
         raise UserError(NO_RECORDS)
     if as_json:
@@ -114,7 +115,7 @@ def clean(
     from dragoman.cleaning.reports import as_json as shown
     from dragoman.cleaning.reports import rejected_file, table, write_report
     from dragoman.corpus.streams import refuse_overwriting
-    from dragoman.corpus.writers import write_bitext
+    from dragoman.corpus.writers import write_sides
 
     piped = "-" in out
     if piped and as_json:
@@ -127,12 +128,12 @@ def clean(
     held_out = _held_out(test, reading)
     nothing: NothingKept | None = None
     with ExitStack() as stack:
-        records, languages, size = stack.enter_context(walked(reading, files, "cleaning", quiet))
+        rows, languages, size = stack.enter_context(walked(reading, files, "cleaning", quiet))
         crew = stack.enter_context(crew_for(wanted, languages, held_out, size, workers))
         cleaner = Cleaner(wanted, languages, held_out, crew=crew)
         reject = stack.enter_context(rejected_file(aside)) if aside else None
         try:
-            said = write_bitext(_kept(cleaner, records, reject), out, *languages).summary()
+            said = write_sides(_kept(cleaner, rows, reject), out, *languages).summary()
         except NothingKept as refusal:
             nothing = refusal  # the reasons are written all the same
     facts = {"files": list(files), "languages": "-".join(languages), "written": [] if nothing else list(out)}
@@ -150,14 +151,13 @@ def clean(
         say(f"the others, each with its reason: {aside}")
 
 
-def _kept(cleaner: Cleaner, records: Iterator[Record], reject: Any) -> Iterator[SentencePair]:
+def _kept(cleaner: Cleaner, rows: Iterator[Rows], reject: Any) -> Iterator[tuple[str, str]]:
     """The pairs to write; the others are handed to `reject`. NothingKept where none is left."""
-    from dragoman.cleaning.cleaner import NothingKept, Rejected
+    from dragoman.cleaning.cleaner import NothingKept
 
-    for one in cleaner.judged(records):
-        if not isinstance(one, Rejected):
-            yield one
-        elif reject is not None:
+    for settled in cleaner.settled(rows):
+        yield from settled.sides()
+        for one in settled.rejected.values() if reject else ():
             reject(one)
     if not cleaner.report.kept:
         raise NothingKept(cleaner.report.summary() if cleaner.report.total else NO_RECORDS)

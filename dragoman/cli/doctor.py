@@ -86,10 +86,10 @@ def _corpus(files: list[str], test: list[str] | None, reading: ReadingFlags, qui
 
     held_out = held_out_keys([opened_by(reading, test, "test")]) if test else frozenset()
     with (
-        walked(reading, files, "examining", quiet) as (records, languages, size),
+        walked(reading, files, "examining", quiet) as (rows, languages, size),
         crew_for(CLEANING, languages, held_out, size) as crew,
     ):
-        found = inspect(records, languages, CLEANING, held_out, crew)
+        found = inspect(rows, languages, CLEANING, held_out, crew)
     if not found.cleaning.total:
         raise UserError(NO_RECORDS)
     return corpus_findings(found)

@@ -14,9 +14,9 @@ from dragoman.wording import counted
 if TYPE_CHECKING:
     from dragoman.cli.options import ReadingFlags
     from dragoman.corpus.bitext import FileBitext
+    from dragoman.corpus.rows import Rows
 
 NO_RECORDS = "0 of 0 pairs kept: there are no records"
-RECORDS_BETWEEN_SIGNS = 1000
 SECONDS_BETWEEN_SIGNS = 0.2
 
 
@@ -49,9 +49,9 @@ def opened_by(flags: ReadingFlags, files: Sequence[str], part: str = "read") -> 
 
 
 class Walked(NamedTuple):
-    """The records of some files, to be walked once; their languages; and the bytes of the files."""
+    """The records of some files as rows, to be walked once; their languages; and the bytes of the files."""
 
-    records: Iterator[Record]
+    rows: Iterator[Rows]
     languages: tuple[str, str]
     size: int
 
@@ -77,11 +77,13 @@ def walked(flags: ReadingFlags, files: Sequence[str], phase: str, quiet: bool) -
     warnings = Warnings()
     with screen(quiet) as report, metered() as meter:
 
-        def alive() -> Iterator[Record]:
+        def alive() -> Iterator[Rows]:
             began = told = time.monotonic()
-            for count, record in enumerate(opened_files.walk(warnings.hear), 1):
-                yield record
-                if count % RECORDS_BETWEEN_SIGNS == 0 and (now := time.monotonic()) - told > SECONDS_BETWEEN_SIGNS:
+            count = 0
+            for rows in opened_files.walk_rows(warnings.hear):
+                yield rows
+                count += len(rows)
+                if (now := time.monotonic()) - told > SECONDS_BETWEEN_SIGNS:
                     told, done = now, min(1.0, meter.read / max(opened_files.size, 1))
                     values = {"records_per_second": count / (now - began)}
                     if done:

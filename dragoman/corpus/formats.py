@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
+from typing import Any
 
 from dragoman.contracts import Record, UserError
 from dragoman.corpus.bitext import LONGEST_SIDE, FileBitext, Walk, count_records
@@ -15,13 +17,15 @@ from dragoman.corpus.languages import check_language, language_key, language_of_
 from dragoman.corpus.lines import OnBadLine
 from dragoman.corpus.reading import Columns, InlineTags, Reading
 from dragoman.corpus.records import Warn
+from dragoman.corpus.rows import Rows, rows_of
 from dragoman.corpus.sources import ASK, PLAIN, BitextFile, bitext_files, check_order
 from dragoman.corpus.streams import InputFile
 from dragoman.corpus.tabular import read_pharaoh, read_side_by_side, read_tsv
 from dragoman.corpus.tmx import read_tmx, tmx_languages
 from dragoman.corpus.xliff import read_xliff, xliff_languages
 
-ContainerReader = Callable[[InputFile, Reading, Warn], Iterator[Record]]
+RecordReader = Callable[[InputFile, Reading, Warn], Iterator[Record]]
+RowReader = Callable[[InputFile, Reading, Warn], Iterator[Rows]]
 
 
 def _catalogue(file: InputFile, reading: Reading, warn: Warn) -> Iterator[Record]:
@@ -30,13 +34,13 @@ def _catalogue(file: InputFile, reading: Reading, warn: Warn) -> Iterator[Record
     return read_catalogue(file, reading, warn)
 
 
-# A new container is a reader and a row here, its suffix in sources.CONTAINERS.
-SUFFIXES: Mapping[str, ContainerReader] = {
-    **{".tsv": read_tsv, ".csv": read_csv, ".jsonl": read_json_lines, ".ndjson": read_json_lines},
-    **{".pharaoh": read_pharaoh, ".tmx": read_tmx},
+# A new container is a reader and a row in one of these two, its suffix in sources.CONTAINERS.
+SUFFIXES: Mapping[str, RecordReader] = {
+    **{".csv": read_csv, ".jsonl": read_json_lines, ".ndjson": read_json_lines, ".tmx": read_tmx},
     **dict.fromkeys((".xlf", ".xliff", ".sdlxliff", ".mqxliff"), read_xliff),
     **{".po": _catalogue, ".mo": _catalogue},
 }
+BY_LINES: Mapping[str, RowReader] = {".tsv": read_tsv, ".pharaoh": read_pharaoh}
 _WITH_NAMES = (".csv", ".jsonl", ".ndjson")
 
 
@@ -63,9 +67,11 @@ def open_bitext(
 
 @dataclass(frozen=True)
 class Records:
-    """Files whose languages are known, and which nobody has walked yet. size: bytes of all that a walk reads."""
+    """Files whose languages are known, and which nobody has walked yet. walk: record by record; walk_rows: many records
+    at once, for those who can take them so. size: bytes of all that a walk reads."""
 
     walk: Walk
+    walk_rows: Callable[[Warn], Iterator[Rows]]
     source_language: str
     target_language: str
     name: str
@@ -96,20 +102,37 @@ def open_records(
         raise UserError(f"{names}: no columns to choose {' and '.join(columns)} from ({kinds} have some)")
     source, target = _languages(found, source, target, columns)
     reading = Reading(source, target, on_bad_line, columns, inline_tags)
-    walk = partial(_walk, found, reading, tuple(warnings))
+    walk, walk_rows = (partial(_walk, each, found, reading, tuple(warnings)) for each in (_records_in, _rows_in))
     size = sum(os.path.getsize(file.path) * one.copies for one in found for file in one.files)
-    return Records(walk, source, target, " ".join(one.name for one in found), size)
+    return Records(walk, walk_rows, source, target, " ".join(one.name for one in found), size)
 
 
-def _walk(found: Sequence[BitextFile], reading: Reading, warnings: Sequence[str], warn: Warn) -> Iterator[Record]:
+def _walk(
+    each: Callable[[BitextFile, Reading, Warn], Iterator[Any]],
+    found: Sequence[BitextFile],
+    reading: Reading,
+    warnings: Sequence[str],
+    warn: Warn,
+) -> Iterator[Any]:
     for warning in warnings:
         warn(warning)
     for one in found:
         for _ in range(one.copies):
-            if one.container == PLAIN:
-                yield from read_side_by_side(one.files[0], one.files[1], reading.on_bad_line)
-            else:
-                yield from SUFFIXES[one.container](one.files[0], reading, warn)
+            yield from each(one, reading, warn)
+
+
+def _rows_in(one: BitextFile, reading: Reading, warn: Warn) -> Iterator[Rows]:
+    if one.container == PLAIN:
+        return read_side_by_side(one.files[0], one.files[1], reading.on_bad_line)
+    if one.container in BY_LINES:
+        return BY_LINES[one.container](one.files[0], reading, warn)
+    return rows_of(SUFFIXES[one.container](one.files[0], reading, warn))
+
+
+def _records_in(one: BitextFile, reading: Reading, warn: Warn) -> Iterator[Record]:
+    if one.container in SUFFIXES:
+        return SUFFIXES[one.container](one.files[0], reading, warn)
+    return chain.from_iterable(rows.records() for rows in _rows_in(one, reading, warn))
 
 
 def _languages(

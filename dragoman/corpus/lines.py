@@ -35,13 +35,19 @@ class Line:
 
 
 def read_lines(path: str | Path, on_bad_line: OnBadLine = "stop", *, name: str = "") -> Iterator[Line]:
-    """The lines of a file or of standard input (`-`), each as soon as it is there: see `read_texts`."""
-    for number, (text, fault) in enumerate(read_texts(path, on_bad_line, name=name), 1):
-        yield Line(text, number, fault)
+    """The lines of a file or of standard input (`-`), each as soon as it is there: see `read_blocks`."""
+    number = 0
+    for texts, faults in read_blocks(path, on_bad_line, name=name):
+        for text in texts:
+            number += 1
+            yield Line(text, number, faults.pop(number, "") if faults else "")
 
 
-def read_texts(path: str | Path, on_bad_line: OnBadLine = "stop", *, name: str = "") -> Iterator[tuple[str, str]]:
-    """Text and fault of each line, for those who count themselves.
+def read_blocks(
+    path: str | Path, on_bad_line: OnBadLine = "stop", *, name: str = ""
+) -> Iterator[tuple[list[str], dict[int, str]]]:
+    """The texts of the lines that came in together, at least one, and what is wrong with some, by their numbers in the
+    file.
 
     Compression is known by the first bytes. A byte order mark at the start is dropped, a lone `\\r` becomes
     a space. A line that is not UTF-8 or holds a NUL, and compressed data that ends early, raise
@@ -57,23 +63,25 @@ def read_texts(path: str | Path, on_bad_line: OnBadLine = "stop", *, name: str =
                 if block.startswith(_UTF16_MARKS) and on_bad_line == "stop":
                     raise UserError(f"{name}:1: looks like UTF-16; convert it to UTF-8")
                 skipped = len(_BYTE_ORDER_MARK) if block.startswith(_BYTE_ORDER_MARK) else 0
-            texts = _texts_of(block[skipped:])
-            if texts is not None:
-                for text in texts:
-                    yield text, ""
-                number += len(texts)
-                continue
-            for raw in io.BytesIO(block[skipped:]):
-                number += 1
-                text, fault = _checked(raw, skipped)
-                skipped = 0
-                if fault and on_bad_line == "stop":
-                    raise UserError(f"{name}:{number}: {fault}")
-                yield text, fault.partition(" (")[0]
+            texts, faults = _texts_of(block[skipped:]), dict[int, str]()
+            if texts is None:
+                texts = []
+                for raw in io.BytesIO(block[skipped:]):
+                    text, fault = _checked(raw, 0 if texts else skipped)
+                    texts.append(text)
+                    if fault:
+                        faults[number + len(texts)] = fault
+            if faults and on_bad_line == "stop":
+                first = min(faults)
+                if first > number + 1:  # those before it are fine
+                    yield texts[: first - number - 1], {}
+                raise UserError(f"{name}:{first}: {faults[first]}")
+            number += len(texts)
+            yield texts, {line: fault.partition(" (")[0] for line, fault in faults.items()}
     except Damaged as damage:
         if on_bad_line == "stop":
             raise UserError(f"{name}:{number + 1}: {damage}") from damage
-        yield "", "truncated"
+        yield [""], {number + 1: "truncated"}
 
 
 def _blocks(path: str | Path, name: str) -> Iterator[bytes]:

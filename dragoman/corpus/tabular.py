@@ -4,60 +4,94 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import zip_longest
 
-from dragoman.contracts import Origin, Record, UserError
-from dragoman.corpus.lines import OnBadLine, read_texts
+from dragoman.contracts import UserError
+from dragoman.corpus.lines import OnBadLine, read_blocks
 from dragoman.corpus.reading import Reading
-from dragoman.corpus.records import Warn, record_of, unheard
+from dragoman.corpus.records import Warn, unheard
+from dragoman.corpus.rows import Rows, rows_beside
 from dragoman.corpus.streams import InputFile
 
 _BARS = re.compile(r" ?\|\|\| ?")
 
 
-def read_tsv(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterator[Record]:
+def read_tsv(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterator[Rows]:
     """Source TAB target, one record a line; a quote sign is plain text. Faults: "fields=3", ..."""
     return _divided(file, reading, lambda text: text.split("\t"))
 
 
-def read_pharaoh(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterator[Record]:
+def read_pharaoh(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterator[Rows]:
     """Source ||| target, one record a line; one space on either side of the bars is theirs. Faults: as in a TSV."""
     return _divided(file, reading, _BARS.split)
 
 
-def _divided(file: InputFile, reading: Reading, divide: Callable[[str], list[str]]) -> Iterator[Record]:
-    for number, (text, fault) in enumerate(read_texts(file.path, reading.on_bad_line, name=file.name), 1):
-        origin = Origin(file.name, number)
-        fields = divide(text)
-        if fault:
-            yield Record("", "", origin, fault)
-        elif len(fields) != 2:
-            yield Record(text, "", origin, f"fields={len(fields)}")
-        else:
-            yield record_of(fields[0], fields[1], origin)
+def _divided(file: InputFile, reading: Reading, divide: Callable[[str], list[str]]) -> Iterator[Rows]:
+    number = 1
+    for texts, faults in read_blocks(file.path, reading.on_bad_line, name=file.name):
+        wrong = {line - number: fault for line, fault in faults.items()}
+        divided = [divide(text) for text in texts]
+        for row, fields in enumerate(divided):
+            if len(fields) != 2:
+                divided[row] = ["" if row in wrong else texts[row], ""]
+                wrong.setdefault(row, f"fields={len(fields)}")
+        lines = range(number, number + len(texts))
+        yield rows_beside([one for one, _ in divided], [other for _, other in divided], file.name, lines, wrong)
+        number += len(texts)
 
 
-def read_side_by_side(source: InputFile, target: InputFile, on_bad_line: OnBadLine = "stop") -> Iterator[Record]:
+def read_side_by_side(source: InputFile, target: InputFile, on_bad_line: OnBadLine = "stop") -> Iterator[Rows]:
     """Line n of one file is the translation of line n of the other; origins name the source file.
 
     Unequal line counts raise UserError naming both, once the shorter file has ended; under "skip"
     lines without a partner are records only where compressed data of the other file ends early.
     """
-    sources = read_texts(source.path, on_bad_line, name=source.name)
-    targets = read_texts(target.path, on_bad_line, name=target.name)
-    pairs = zip_longest(sources, targets)
-    faults = ("", "")
-    for number, (one, other) in enumerate(pairs, 1):
-        if one is None or other is None:
-            faulty = faults[0 if one is None else 1]
-            rest = 1 + sum(1 for _ in pairs)
-            if faulty != "truncated":
-                raise _unequal(source, target, number - 1, rest, longer_is_source=other is None)
-            for lost in range(number, number + rest):
-                yield Record("", "", Origin(source.name, lost), "truncated")
-            return
-        faults = one[1], other[1]
-        yield record_of(one[0], other[0], Origin(source.name, number), one[1] or other[1])
+    sides = [_Side(read_blocks(file.path, on_bad_line, name=file.name)) for file in (source, target)]
+    number = 1
+    while sides[0].filled() & sides[1].filled():  # both are asked
+        count = min(len(side.texts) for side in sides)
+        (sources, wrong), (targets, others) = (side.take(count) for side in sides)
+        faults = {line - number: fault for line, fault in {**others, **wrong}.items()}
+        yield rows_beside(sources, targets, source.name, range(number, number + count), faults)
+        number += count
+    rest = sum(side.rest() for side in sides)
+    if not rest:
+        return
+    shorter = next(side for side in sides if not side.texts)
+    if shorter.last != "truncated":
+        raise _unequal(source, target, number - 1, rest, longer_is_source=shorter is sides[1])
+    nothing = [""] * rest
+    yield Rows(nothing, nothing, source.name, range(number, number + rest), dict.fromkeys(range(rest), "truncated"))
+
+
+class _Side:
+    """The lines of one file that have no partner yet. began: how many there were; last: the fault of the last one."""
+
+    def __init__(self, blocks: Iterator[tuple[list[str], dict[int, str]]]) -> None:
+        self.blocks, self.began, self.last = blocks, 0, ""
+        self.texts, self.faults = list[str](), dict[int, str]()
+
+    def filled(self) -> bool:
+        """Whether there are lines to take; more are read where there are none."""
+        if not self.texts:
+            self.texts, self.faults = next(self.blocks, ([], {}))
+            self.began += len(self.texts)
+            if self.texts:
+                self.last = self.faults.get(self.began, "")
+        return bool(self.texts)
+
+    def take(self, count: int) -> tuple[list[str], dict[int, str]]:
+        """The first so many lines, and the faults among them, by their numbers in the file."""
+        taken, self.texts = self.texts[:count], self.texts[count:]
+        first = self.began - len(self.texts)
+        faults = {line: self.faults.pop(line) for line in list(self.faults) if line <= first}
+        return taken, faults
+
+    def rest(self) -> int:
+        """How many lines are left, up to the end of the file."""
+        left = len(self.texts)
+        for texts, _ in self.blocks:
+            left += len(texts)
+        return left
 
 
 def _unequal(source: InputFile, target: InputFile, shorter: int, rest: int, longer_is_source: bool) -> UserError:

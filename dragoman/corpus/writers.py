@@ -36,7 +36,13 @@ def as_line(text: str) -> str:
 
 
 def write_bitext(pairs: Iterable[SentencePair], files: Sequence[str | Path], source: str, target: str) -> WriteReport:
-    """Write pairs to two plain text files, or to one file in a format of LAYOUTS or MO (`-` is TSV on standard output).
+    """Write pairs: see `write_sides`."""
+    return write_sides(((pair.source, pair.target) for pair in pairs), files, source, target)
+
+
+def write_sides(pairs: Iterable[Sides], files: Sequence[str | Path], source: str, target: str) -> WriteReport:
+    """Write sources and targets to two plain text files, or to one file in a format of LAYOUTS or MO (`-` is TSV on
+    standard output).
 
     What the format cannot hold becomes a space and is counted. A name may end in the suffix of a compression too. The
     files take their names when all is written. Raises UserError when the names say no format.
@@ -73,24 +79,23 @@ def _format(name: str) -> str:
 class _FittingSides:
     """Source and target of every pair with a space for whatever the format cannot hold; counts both while walked."""
 
-    def __init__(self, pairs: Iterable[SentencePair], rules: Sequence[Rule]) -> None:
-        self._pairs = pairs
-        self._rules = rules
+    def __init__(self, pairs: Iterable[Sides], rules: Sequence[Rule]) -> None:
+        self._pairs, self._rules = pairs, rules
+        self._printable = any(rule.printable for rule in rules)
         self.count = 0
         self.replaced: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[Sides]:
-        for pair in self._pairs:
+        for source, target in self._pairs:
             self.count += 1
-            source, target = (_fitting(side, self._rules, self.replaced) for side in (pair.source, pair.target))
-            yield source, target
+            if not self._printable and source.isprintable() and target.isprintable():  # as most are
+                yield source, target
+                continue
+            yield _fitting(source, self._rules, self.replaced), _fitting(target, self._rules, self.replaced)
 
 
 def _fitting(text: str, rules: Sequence[Rule], replaced: dict[str, int]) -> str:
-    printable = text.isprintable()
-    for what, pattern, of_printable in rules:
-        if printable and not of_printable:
-            continue
+    for what, pattern, _ in rules:
         text, count = pattern.subn(" ", text)
         if count:
             replaced[what] = replaced.get(what, 0) + count

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import sys
 from typing import Literal
 
 import torch
 
 from dragoman.contracts import UserError
-
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h of glibc
+from dragoman.processes import keep_freed_memory
 
 
 def pick(device: str = "auto", threads: int = 0, *, deterministic: bool = False) -> torch.device:
@@ -50,13 +47,3 @@ def products_dtype(precision: Literal["auto", "fp32", "bf16"], device: torch.dev
 def _cpu_has_bf16() -> bool:
     told = torch.cpu.get_capabilities()
     return bool(told.get("avx512_bf16") or told.get("amx_bf16"))
-
-
-def keep_freed_memory() -> None:
-    """Have glibc hand freed tensors on to the next ones, rather than to the system, which would clear each page
-    of them anew at the next step (docs/decisions/04). Elsewhere nothing is changed."""
-    if sys.platform == "linux":
-        mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-        if mallopt is not None:
-            mallopt(_M_MMAP_THRESHOLD, 1 << 30)
-            mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from dragoman.cleaning import cleaner as cleaning
 from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, FilterOptions, Rejected, crew_for
-from dragoman.cleaning.duplicates import Repeated, duplicate_key, held_out_keys, keys_of, pair_keys
+from dragoman.cleaning.duplicates import Repeated, duplicate_key, held_out_keys, keys_of, keys_of_pairs
 from dragoman.cleaning.filters import AtMost, Chunk, Scores
 from dragoman.cleaning.normalising import Normalisations
 from dragoman.contracts import Origin, Record, SentencePair
+from dragoman.corpus import rows as gathering
 from dragoman.corpus.bitext import ListBitext
 from dragoman.corpus.records import record_of
 
@@ -139,16 +140,10 @@ def test_nothing_is_lost(pairs: list[tuple[str, str]]) -> None:
     assert Counter(one.reason for one in judged if isinstance(one, Rejected)) == cleaner.report.rejected
 
 
-def test_chunks_are_small_where_texts_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cleaning, "SIGNS_AT_ONCE", 100)
-    sizes = [len(chunk) for chunk in cleaning.in_chunks(records(*[("x" * 30, "y" * 30)] * 5))]
-    assert sizes == [2, 2, 1]
-
-
 def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = [(f"sentence {number % 7} here", f"Satz {number % 7} hier") for number in range(30)]
     whole = reasons(Cleaner(CLEANING, ("en", "de")), *pairs)
-    monkeypatch.setattr(cleaning, "AT_ONCE", 4)
+    monkeypatch.setattr(gathering, "AT_ONCE", 4)
     assert reasons(Cleaner(CLEANING, ("en", "de")), *pairs) == whole
 
 
@@ -211,11 +206,11 @@ def test_a_text_of_several_lines_has_a_key_too() -> None:
 
 def test_the_sides_of_a_pair_have_their_places() -> None:
     one, other = keys_of(["one"]), keys_of(["eins"])
-    assert pair_keys(one, other) != pair_keys(other, one)
+    assert keys_of_pairs(one, other)[0] != keys_of_pairs(other, one)[0]
 
 
 def test_several_processes_say_what_one_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cleaning, "AT_ONCE", 7)
+    monkeypatch.setattr(gathering, "AT_ONCE", 7)
     pairs = [(f"Sentence  {number % 70} here", f"Satz {number % 70 + number % 3} “hier”") for number in range(200)]
     languages = ("en", "de")
     recipe = CleaningRecipe(normalise=Normalisations(quotes="language"))

@@ -10,15 +10,15 @@ import pytest
 
 from dragoman.cleaning.inspection import inspect, lengths
 from dragoman.cleaning.pictures import bars, draw, histogram
-from dragoman.contracts import Origin, Record
-from dragoman.corpus.records import record_of
+from dragoman.corpus.rows import Rows, rows_beside
 
 
-def records(*pairs: tuple[str, str]) -> list[Record]:
-    return [record_of(one, other, Origin("x.tsv", line)) for line, (one, other) in enumerate(pairs, 1)]
+def rows(*pairs: tuple[str, str]) -> list[Rows]:
+    sources, targets = [source for source, _ in pairs], [target for _, target in pairs]
+    return [rows_beside(sources, targets, "x.tsv", range(1, len(pairs) + 1), {})]
 
 
-ODD = records(
+ODD = rows(
     ("The house is small and the garden is large.", "这座房子很小，花园很大。"),
     ("A second sentence for the test.", "這個句子是繁體的。"),
     ("привет всем, друзья мои", "你好"),
@@ -52,9 +52,9 @@ def test_languages_are_guessed() -> None:
     sentence = "The quick brown fox jumps over the lazy dog near the river bank"
     german = "Der schnelle braune Fuchs springt über den faulen Hund am Ufer des Flusses"
     pairs = [(f"{sentence} {number}", f"{german} {number}") for number in range(20)]
-    right = inspect(records(*pairs), ("en", "de")).figures()
+    right = inspect(rows(*pairs), ("en", "de")).figures()
     assert right["source"]["looks_like_declared"] == right["target"]["looks_like_declared"] == 1
-    wrong = inspect(records(*pairs), ("en", "fr")).figures()
+    wrong = inspect(rows(*pairs), ("en", "fr")).figures()
     assert wrong["target"]["looks_like_declared"] == 0
     assert wrong["target"]["looks_like"] == {"de": 1.0}
 

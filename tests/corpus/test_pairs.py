@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from dragoman.corpus.bitext import ListBitext
 from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.lines import OnBadLine
 from dragoman.corpus.reading import Reading
+from dragoman.corpus.rows import Rows
 from dragoman.corpus.streams import InputFile, file_at
 from dragoman.corpus.tabular import read_pharaoh, read_side_by_side, read_tsv
 
@@ -22,9 +24,13 @@ def two_files(folder: Path, source: str | bytes, target: str | bytes) -> list[st
     return [str(folder / "a.en"), str(folder / "a.de")]
 
 
+def records_of(walked: Iterable[Rows]) -> list[Record]:
+    return [record for rows in walked for record in rows.records()]
+
+
 def side_by_side(paths: list[str], on_bad_line: OnBadLine = "stop") -> list[Record]:
     first, second = (InputFile(path, Path(path).name) for path in paths)
-    return list(read_side_by_side(first, second, on_bad_line))
+    return records_of(read_side_by_side(first, second, on_bad_line))
 
 
 def test_extra_tabs(tmp_path: Path) -> None:
@@ -42,7 +48,8 @@ def test_tsv_lines_end_at_line_feeds_only(tmp_path: Path) -> None:
     path = tmp_path / "x.tsv"
     path.write_bytes("\ufeffa\u2028b\tc\x0cd\r\n \te\nf\t\n\n".encode())
     assert [
-        (record.source, record.target, record.fault) for record in read_tsv(file_at(path), Reading("en", "de"))
+        (record.source, record.target, record.fault)
+        for record in records_of(read_tsv(file_at(path), Reading("en", "de")))
     ] == [
         ("a\u2028b", "c\x0cd", ""),
         (" ", "e", "blank source"),
@@ -56,7 +63,7 @@ def test_bars_between_the_sides(tmp_path: Path) -> None:
     path.write_text(
         "the house ||| das Haus\n ||| nur Ziel\nnur Quelle ||| \nalone\na ||| b ||| c\na|b ||  | |||c \n|||\n"
     )
-    records = list(read_pharaoh(file_at(path), Reading("en", "de")))
+    records = records_of(read_pharaoh(file_at(path), Reading("en", "de")))
     assert [(record.source, record.target, record.fault) for record in records] == [
         ("the house", "das Haus", ""),
         ("", "nur Ziel", "blank source"),

@@ -18,7 +18,7 @@ import zstandard
 
 from dragoman.contracts import SentencePair, UserError
 from dragoman.corpus.compression import SUFFIXES as COMPRESSED
-from dragoman.corpus.formats import SUFFIXES, open_bitext
+from dragoman.corpus.formats import BY_LINES, SUFFIXES, open_bitext
 from dragoman.corpus.layouts import LAYOUTS
 from dragoman.corpus.sources import CONTAINERS, bitext_files
 from dragoman.corpus.writers import write_bitext
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_container_has_a_reader() -> None:
-    assert tuple(SUFFIXES) == CONTAINERS
+    assert {*BY_LINES, *SUFFIXES} == set(CONTAINERS)
 
 
 def make(**contents: str) -> None:
