@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 from dragoman.contracts import UserError
@@ -27,7 +29,8 @@ Load = Callable[[], Callable[..., Any]]
 """What a worker makes first; picklable. A task is the tuple of arguments that the result is called with."""
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h of glibc
-AHEAD = 3  # answers for each worker that wait for an earlier one
+AT_HAND = 2  # tasks of a worker, the one that it does among them
+AHEAD = 4  # answers for each worker that wait for an earlier one
 
 
 def cores() -> int:
@@ -53,7 +56,7 @@ class Worker:
     pipe: Connection
 
     def ask(self, task: tuple[Any, ...]) -> None:
-        """Send a task; one at a time."""
+        """Send a task; at most AT_HAND without an answer."""
         try:
             self.pipe.send(task)
         except OSError:
@@ -127,23 +130,24 @@ def as_done(crew: Sequence[Worker], tasks: Iterable[tuple[Any, ...]]) -> Iterato
 
 
 def in_order(crew: Sequence[Worker], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-    """The answers in the order of the tasks, of which only some are taken before their time (AHEAD)."""
-    idle, busy = list(crew), dict[Connection, tuple[Worker, int]]()
+    """The answers in the order of the tasks. Each worker has a task waiting (AT_HAND) while it does another; only some
+    tasks are taken before their time (AHEAD)."""
+    at_hand = {worker.pipe: deque[int]() for worker in crew}
+    of_pipe = {worker.pipe: worker for worker in crew}
     answers: dict[int, Any] = {}
     waiting = deque[int]()
 
     def hear() -> None:
-        for pipe in wait(list(busy)):
-            worker, number = busy.pop(pipe)  # type: ignore[call-overload]
-            idle.append(worker)
-            answers[number] = worker.answer()
+        for pipe in wait([pipe for pipe, numbers in at_hand.items() if numbers]):
+            answers[at_hand[pipe].popleft()] = of_pipe[pipe].answer()  # type: ignore[index]
 
     for number, task in enumerate(tasks):
-        while not idle:
+        pipe = min(at_hand, key=lambda each: len(at_hand[each]))
+        while len(at_hand[pipe]) >= AT_HAND:
             hear()
-        worker = idle.pop()
-        worker.ask(task)  # before any answer is given on, so that it has something to do meanwhile
-        busy[worker.pipe] = worker, number
+            pipe = min(at_hand, key=lambda each: len(at_hand[each]))
+        of_pipe[pipe].ask(task)  # before any answer is given on, so that there is something to do meanwhile
+        at_hand[pipe].append(number)
         waiting.append(number)
         while len(waiting) > AHEAD * len(crew) and waiting[0] not in answers:
             hear()
@@ -178,18 +182,28 @@ def undisturbed() -> Iterator[None]:
 
 def serve(pipe: Connection, load: Load) -> None:
     """A worker's life: load, say so by an empty answer, then answer each task until the pipe is closed; an error is
-    its last answer."""
-    answer: Any = None
+    its last answer. Tasks are taken from the pipe at once, so that neither side ever waits for the other to read."""
+    tasks: SimpleQueue[tuple[Any, ...] | None] = SimpleQueue()
+    Thread(target=_take, args=(pipe, tasks), daemon=True).start()
+
+    def say(answer: Any) -> None:
+        with suppress(OSError):  # nobody is there to hear it
+            pipe.send(answer)
+
     try:
         work = load()
-        while True:
-            pipe.send(answer)
-            answer = work(*pipe.recv())
-    except EOFError:
-        return
+        say(None)
+        while (task := tasks.get()) is not None:
+            say(work(*task))
     except UserError as mistake:
-        answer = mistake
+        say(mistake)
     except Exception:
-        answer = RuntimeError(f"in a worker process:\n{traceback.format_exc()}")
-    with suppress(OSError):  # nobody is there to hear it
-        pipe.send(answer)
+        say(RuntimeError(f"in a worker process:\n{traceback.format_exc()}"))
+
+
+def _take(pipe: Connection, tasks: SimpleQueue[tuple[Any, ...] | None]) -> None:
+    """Put on the queue what comes, None at the end."""
+    with suppress(EOFError, OSError):
+        while True:
+            tasks.put(pipe.recv())
+    tasks.put(None)

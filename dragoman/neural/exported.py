@@ -103,9 +103,10 @@ class ExportedTranslator:
         """What may be said for each segment, best first.
 
         A batch has one length limit, that of its longest source: what grew beyond its own limit there is searched
-        again with that. So is what could have ended before it began, with that forbidden, and what offered
-        nothing but broken characters, without bytes. Where CTranslate2's figures are not those of the network
-        (it renormalises what is not forbidden, and leaves out prefixes and ends that were forced) they are found anew.
+        again with that. Outputs that ended before they began are left out; where too few others are left, that is
+        forbidden in another search, and so are bytes where nothing but broken characters was offered. Where
+        CTranslate2's figures are not those of the network (it renormalises what is not forbidden, and leaves out
+        prefixes and ends that were forced) they are found anew.
         """
         if any(len(segment.prefix) >= self.positions for segment in segments):
             raise UserError(f"the prefix is longer than the {self.positions:,} pieces that this export can write")
@@ -114,7 +115,8 @@ class ExportedTranslator:
         found = self.searched(segments, groups, caps, settled, min_decoding_length=0)
         again: dict[int, list[int]] = defaultdict(list)
         for index, outputs in found.items():
-            if len(outputs[0].pieces) >= caps[index] or not all(output.pieces for output in outputs):
+            found[index] = [output for output in outputs if output.pieces]
+            if len(found[index]) < settled.n_best or len(outputs[0].pieces) >= caps[index]:
                 again[caps[index]].append(index)
         found |= self.searched(segments, again.values(), caps, settled)
         unsure = {index for group in again.values() for index in group}
