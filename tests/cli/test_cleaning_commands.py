@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -114,6 +118,22 @@ def test_clean_to_a_pipe_writes_pairs_and_nothing_beside_it(fed: Callable[..., o
         "A cat sleeps.\tEine Katze schläft.",
     ]
     assert b"duplicate" in run.stderr
+
+
+def test_an_interrupted_cleaning_leaves_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "dragoman", "corpus", "clean", "-", *LANGUAGES, "--out", "x.tsv"]
+    running = subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
+    assert running.stdin is not None
+    running.stdin.write(PAIRS.encode())
+    running.stdin.flush()
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)  # until it writes aside
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=20)
+    assert running.returncode == 130
+    assert said.decode().splitlines()[-1] == "interrupted"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_reasons_are_written_where_nothing_is_kept(dragoman: Command, pairs: str) -> None:
