@@ -8,6 +8,7 @@ import os
 import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -100,19 +101,28 @@ class ExportedTranslator:
         return settled
 
     def outputs(self, segments: Sequence[Segment], settled: Settled) -> list[list[Found]]:
-        """What may be said for each segment, best first.
+        """What may be said for each segment, best first. Groups of like length are searched at the same time, one more
+        than CTranslate2 works on: while one is read, or looked at again, there is always another to search."""
+        if any(len(segment.prefix) >= self.positions for segment in segments):
+            raise UserError(f"the prefix is longer than the {self.positions:,} pieces that this export can write")
+        groups = list(batches([len(segment.pieces) for segment in segments], settled.batch_tokens))
+        with ThreadPoolExecutor(self.engine.num_translators + 1) as together:
+            found = together.map(lambda group: self.group_outputs([segments[i] for i in group], settled), groups)
+            best = {index: outputs for group, all_of_it in zip(groups, found, strict=True)
+                    for index, outputs in zip(group, all_of_it, strict=True)}  # fmt: skip
+        return [best[index] for index in range(len(segments))]
 
-        A batch has one length limit, that of its longest source: what grew beyond its own limit there is searched
+    def group_outputs(self, segments: Sequence[Segment], settled: Settled) -> list[list[Found]]:
+        """What may be said for each of the segments that are searched together, best first.
+
+        They have one length limit, that of the longest source: what grew beyond its own limit there is searched
         again with that. Outputs that ended before they began are left out; where too few others are left, that is
         forbidden in another search, and so are bytes where nothing but broken characters was offered. Where
         CTranslate2's figures are not those of the network (it renormalises what is not forbidden, and leaves out
         prefixes and ends that were forced) they are found anew.
         """
-        if any(len(segment.prefix) >= self.positions for segment in segments):
-            raise UserError(f"the prefix is longer than the {self.positions:,} pieces that this export can write")
         caps = [min(settled.cap(segment.pieces, segment.prefix), self.positions) for segment in segments]
-        groups = batches([len(segment.pieces) for segment in segments], settled.batch_tokens)
-        found = self.searched(segments, groups, caps, settled, min_decoding_length=0)
+        found = self.searched(segments, [range(len(segments))], caps, settled, min_decoding_length=0)
         again: dict[int, list[int]] = defaultdict(list)
         for index, outputs in found.items():
             found[index] = [output for output in outputs if output.pieces]
