@@ -89,7 +89,7 @@ class CleaningRecipe:
     filters: FilterOptions = Field(default=FilterOptions(), description="thresholds, each of a filter")
     repeated: Repeated = Field(
         default="pairs",
-        description="what may not come twice (case, punctuation and spaces apart): pairs, or a side of them too",
+        description="what may not come twice (case, punctuation and spaces apart): none, pairs, or a side of them too",
     )
 
 

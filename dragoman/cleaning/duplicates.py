@@ -16,10 +16,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dragoman.cleaning.signs import are_unspaced
 from dragoman.contracts import Bitext
 from dragoman.corpus.splitting import key_hash
 
-Repeated = Literal["pairs", "sources", "targets", "sides"]
+Repeated = Literal["none", "pairs", "sources", "targets", "sides"]
 Keys = NDArray[np.uint64]
 
 _MINUS = re.compile(r"(?<![^\W_])-(?=\d)")
@@ -34,16 +35,26 @@ _BEGINS, _ZERO = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0)
 
 
 def duplicate_key(text: str) -> str:
-    """What two texts have in common that say the same: NFKC, case folded, no punctuation, single spaces.
+    """What two texts have in common that say the same: NFKC, case folded, no punctuation, single spaces, and none where
+    a script has no spaces between words.
 
     A text without letters and digits is its own key. Digits stay: "1 file" and "2 files" are two sentences.
 
-    >>> duplicate_key("Save  the file…") == duplicate_key("save the FILE!"), duplicate_key("?!")
-    (True, '?!')
+    >>> duplicate_key("Save  the file…") == duplicate_key("save the FILE!")
+    True
+    >>> duplicate_key("?!"), duplicate_key("打开 文件。")
+    ('?!', '打开文件')
     """
     folded = _folded(text)
-    kept = (sign if _stays(sign) else " " for sign in folded)
-    return " ".join("".join(kept).split()) or "".join(text.split())
+    words = "".join(sign if _stays(sign) else " " for sign in folded).split()
+    key = ""
+    for word in words:
+        key += f" {word}" if key and not (_is_unspaced(key[-1]) or _is_unspaced(word[0])) else word
+    return key or "".join(text.split())
+
+
+def _is_unspaced(sign: str) -> bool:
+    return bool(are_unspaced(np.array([ord(sign)], dtype=np.uint32))[0])
 
 
 def _folded(text: str) -> str:
@@ -78,7 +89,15 @@ def keys_of(texts: Sequence[str]) -> Keys:
     begins_M[1:] &= ~stays_M[:-1]
     firsts_N = np.concatenate([[0], np.searchsorted(places_W, ends_N)])
     lasts_N = np.append(firsts_N[1:], len(places_W))
-    values_W = _random_of_signs()[points_M[places_W]] ^ np.where(begins_M[places_W], _BEGINS, _ZERO)
+    points_W, begins_W = points_M[places_W], begins_M[places_W]
+    if not joined.isascii():
+        unspaced_W = are_unspaced(points_W)
+        glued_W = unspaced_W.copy()
+        glued_W[1:] |= unspaced_W[:-1]
+        filled_N = firsts_N[firsts_N < lasts_N]
+        glued_W[filled_N] = unspaced_W[filled_N]
+        begins_W &= ~glued_W
+    values_W = _random_of_signs()[points_W] ^ np.where(begins_W, _BEGINS, _ZERO)
     size = 1 << len(places_W).bit_length()
     values_W *= _powers(_BASE, size)[: len(places_W)]
     sums_W = np.zeros(len(places_W) + 1, dtype=np.uint64)
@@ -143,7 +162,7 @@ class Seen:
     """What was kept so far.
 
     drop: "pairs" rejects a pair of which both sides were there together; "sources", "targets" and "sides" (one or
-    the other) also one of which that side was there with another partner.
+    the other) also one of which that side was there with another partner; "none" rejects nothing.
     """
 
     def __init__(self, drop: Repeated = "pairs") -> None:
@@ -156,10 +175,10 @@ class Seen:
         reasons: dict[int, str] = {}
         pairs, sources, targets = (keys_N.tolist() for keys_N in keys)
         for place, pair in enumerate(pairs):
-            if pair in self.pairs:
+            if pair in self.pairs and self.drop != "none":
                 reasons[place] = "duplicate"
-            elif self.drop != "pairs" and (reason := self._side(sources[place], targets[place])):
-                reasons[place] = reason
+            elif self.drop not in ("none", "pairs") and (why := self._side(sources[place], targets[place])):
+                reasons[place] = why
             else:
                 self.pairs.add(pair)
         kept = [np.delete(keys_N, list(reasons)) for keys_N in keys]

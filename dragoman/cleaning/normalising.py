@@ -35,6 +35,7 @@ _ODD_SPACES = "\t\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200C))) + "\u2
 _UNEVEN = re.compile(f"  |[{_ODD_SPACES}]")
 _FIXED = re.compile("((?<=«)[\u00a0\u202f]|[\u00a0\u202f](?=[:;!?%»]))")
 _QUOTE = re.compile('["“”„‟«»「」『』〝〞〟＂]')
+_CODE = re.compile(r"""(<[^<>]*>|=\s?"[^"]*")""")
 _FRENCH_SPACE = re.compile("(?<=«)[ \u00a0\u202f]+|[ \u00a0\u202f]+(?=»)")
 _ENGLISH, _GERMAN, _ANGULAR, _CORNERS = ("“", "”"), ("„", "“"), ("«", "»"), ("「", "」")
 _QUOTES_OF = {
@@ -206,16 +207,19 @@ def quotes_of(language: str) -> tuple[str, str]:
 
 
 def quoted(text: str, opening: str, closing: str) -> str:
-    """Double quotes of any kind, in turn opening and closing; a text with an odd number of them stays as it is.
+    """Double quotes of any kind, in turn opening and closing, but for those of tags and of values (x="1"); a text with
+    an odd number of them stays as it is.
 
-    >>> quoted('„Ja“, said "he"', "“", "”")
-    '“Ja”, said “he”'
+    >>> quoted('„Ja“, said <b id="1">"he"</b>', "“", "”")
+    '“Ja”, said <b id="1">“he”</b>'
     """
-    places = _QUOTE.findall(text)
-    if not places or len(places) % 2:
+    parts = _CODE.split(text)  # every other one is code
+    places = sum(len(_QUOTE.findall(part)) for part in parts[::2])
+    if not places or places % 2:
         return text
-    turns = iter((opening, closing) * (len(places) // 2))
-    return _QUOTE.sub(lambda _: next(turns), _FRENCH_SPACE.sub("", text))
+    turns = iter((opening, closing) * (places // 2))
+    parts[::2] = [_QUOTE.sub(lambda _: next(turns), _FRENCH_SPACE.sub("", part)) for part in parts[::2]]
+    return "".join(parts)
 
 
 def simplifier() -> Callable[[str], str]:
@@ -223,7 +227,7 @@ def simplifier() -> Callable[[str], str]:
     try:
         import opencc
     except ImportError as error:
-        raise UserError('normalise.simplified needs opencc: pip install "dragoman[chinese]"') from error
+        raise UserError("normalise.simplified needs opencc: pip install opencc") from error
     converter: Any = opencc.OpenCC("t2s")
 
     def simplify(text: str) -> str:

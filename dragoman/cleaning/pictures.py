@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREY = "#2b6cb0", "#dd6b20", "#718096"
 BARS = " ▁▂▃▄▅▆▇█"
 STEPS = 40  # columns of a histogram in the terminal
-MOST_REASONS = 12
+MOST_REASONS = 16  # bars
 
 
 def bars(counts: Sequence[int]) -> str:
@@ -102,7 +102,10 @@ def draw_both(axes: Axes, inspection: Inspection) -> None:
 
 def draw_reasons(axes: Axes, rejected: Mapping[str, int], total: int, title: str) -> None:
     """How many records are left out, and why."""
-    most = sorted(rejected.items(), key=lambda item: item[1])[-MOST_REASONS:]
+    most = sorted(rejected.items(), key=lambda item: item[1])
+    if len(most) > MOST_REASONS:
+        rest = most[: 1 - MOST_REASONS]
+        most = [(f"{len(rest)} others", sum(count for _, count in rest)), *most[1 - MOST_REASONS :]]
     axes.barh([reason for reason, _ in most], [count for _, count in most], color=BLUE)
     for place, (_, count) in enumerate(most):
         axes.annotate(f" {count:,}", (count, place), va="center", fontsize=9, color=GREY)

@@ -32,7 +32,7 @@ def rejected_file(path: str | Path) -> Iterator[Callable[[Rejected], None]]:
 
 def scored(one: Rejected) -> str:
     """The score as people read it, nothing where there is none."""
-    return "" if one.score is None else f"{one.score:.3g}"
+    return "" if one.score is None else f"{one.score:.0f}" if one.score.is_integer() else f"{one.score:.3g}"
 
 
 def as_json(report: CleaningReport, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,7 +80,8 @@ def table(report: CleaningReport) -> list[str]:
 
 def as_markdown(report: CleaningReport, facts: Mapping[str, Any]) -> str:
     """A page for people: the counts, and for each reason some of the pairs that were left out."""
-    lines = ["# Cleaning", "", *(f"- {name}: {_told(value)}" for name, value in facts.items()), ""]
+    told = [f"- {name}: {_told(value)}" for name, value in facts.items() if value and not isinstance(value, dict)]
+    lines = ["# Cleaning", "", *told, ""]
     lines += [f"{report.summary()}.", "", "| | pairs | share |", "|---|---:|---:|"]
     total = max(report.total, 1)
     for name, count in {"kept": report.kept, **in_order(report.rejected)}.items():
@@ -95,7 +96,19 @@ def as_markdown(report: CleaningReport, facts: Mapping[str, Any]) -> str:
         for one in samples:
             cells = (scored(one), str(one.record.origin), one.record.source, one.record.target)
             lines.append("| " + " | ".join(_cell(cell) for cell in cells) + " |")
+    for name, choices in facts.items():
+        if isinstance(choices, dict):
+            lines += ["", f"## {name.capitalize()}", "", *_choices(choices)]
     return "\n".join(lines) + "\n"
+
+
+def _choices(values: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    """A line for each value, by its name and that of the table in which it stands."""
+    for name, value in values.items():
+        if isinstance(value, dict):
+            yield from _choices(value, f"{within}{name}.")
+        else:
+            yield f"- {within}{name} = {'none' if value is None else value}"
 
 
 def _told(value: object) -> str:

@@ -327,6 +327,11 @@ class Signs:
         return longest_N
 
 
+def are_unspaced(points_M: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Which code points are letters of UNSPACED scripts."""
+    return _unspaced()[classes_of(points_M)]
+
+
 @cache
 def _unspaced() -> NDArray[np.bool_]:
     """Whether a class is a script without spaces between words."""

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -136,7 +137,13 @@ def clean(
             said = write_sides(_kept(cleaner, rows, reject), out, *languages).summary()
         except NothingKept as refusal:
             nothing = refusal  # the reasons are written all the same
-    facts = {"files": list(files), "languages": "-".join(languages), "written": [] if nothing else list(out)}
+    facts = {
+        "files": list(files),
+        "languages": "-".join(languages),
+        "test sets": list(test or []),
+        "written": [] if nothing else list(out),
+        "recipe": asdict(wanted),
+    }
     if report is not None:
         write_report(cleaner.report, report, facts)
         draw_cleaning(cleaner.report, Path(report) / PICTURE)
@@ -147,8 +154,10 @@ def clean(
         return
     print("\n".join(table(cleaner.report)), file=sys.stderr if piped else sys.stdout)
     say(said)
-    if aside:
+    if aside and cleaner.report.rejected:
         say(f"the others, each with its reason: {aside}")
+    elif cleaner.report.rejected:
+        say("the others are written nowhere: give --report FOLDER to see them")
 
 
 def _kept(cleaner: Cleaner, rows: Iterator[Rows], reject: Any) -> Iterator[tuple[str, str]]:

@@ -145,7 +145,7 @@ def _write(
     refuse_overwriting(files, out)
     bitext = opened_by(reading, files)
     written = write_bitext(of(bitext), out, bitext.source_language, bitext.target_language)
-    left_out = len(bitext) - written.pairs
+    left_out = len(bitext) - written.pairs - written.left_out
     say(f"{written.summary()}{f'; {left_out:,} of {len(bitext):,} left out' if left_out else ''}")
 
 

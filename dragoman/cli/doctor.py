@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -150,5 +149,5 @@ def _sources(pairs: Sequence[SentencePair]) -> list[str]:
 
 def _spread(things: Sequence[Thing]) -> list[Thing]:
     """At most TRANSLATED of them, evenly spread."""
-    step = max(1, -(-len(things) // TRANSLATED))
-    return list(islice(things, 0, None, step))
+    count = min(len(things), TRANSLATED)
+    return [things[place * len(things) // count] for place in range(count)]

@@ -32,7 +32,7 @@ def export(
     out:
         A new folder, or an earlier export, which is replaced.
     to:
-        The engine: CTranslate2 (pip install 'dragoman[ctranslate2]').
+        The engine: CTranslate2 (pip install ctranslate2).
     quantization:
         How weights are kept; int8 is smaller and faster, and changes some translations.
     sample:

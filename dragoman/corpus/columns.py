@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -32,27 +33,27 @@ def read_csv(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterato
     """One record a row behind the header; its origin is the line where it begins.
 
     The header names the columns (`find_sides`) and tells the delimiter: comma, semicolon or tab. Line ends inside a
-    text become a space. Faults: "fields=3", "not CSV" (a quote out of place, or not closed), ... Raises UserError
-    when the header does not name both sides.
+    text become a space. Faults: "fields=3", "not CSV" (a quote out of place, or not closed: the next row is then looked
+    for in the next line), ... Raises UserError when the header does not name both sides.
     """
     lines = read_lines(file.path, reading.on_bad_line, name=file.name)
     header = _header(lines)
     if header is None:
         return
     heading = _heading(file, header, reading, warn)
-    rest = _Counted(lines)
-    rows = csv.reader(rest, delimiter=heading.delimiter, strict=True)
+    rest = _Taken(lines)
     while True:
         rest.begin_record()
         try:
-            row = next(rows)
+            row = next(csv.reader(rest, delimiter=heading.delimiter, strict=True))
         except StopIteration:
             return
         except csv.Error as error:
+            line = rest.all_but_the_first_again()
             fault = "too long" if "limit" in str(error) else "not CSV"
-            yield Record("", "", Origin(file.name, rest.first), rest.fault or fault)
+            yield Record(line.text, "", Origin(file.name, line.number), line.fault or fault)
             continue
-        yield _record(row, heading, Origin(file.name, rest.first), rest.fault)
+        yield _record(row, heading, Origin(file.name, rest.taken[0].number), rest.fault)
 
 
 def csv_languages(file: InputFile, columns: Columns | None = None) -> tuple[str, ...]:
@@ -101,24 +102,33 @@ def _heading(file: InputFile, header: Line, reading: Reading, warn: Warn) -> _He
     )
 
 
-class _Counted:
-    """The lines of the rows, with the number and the fault of those that the row at hand has taken."""
+class _Taken:
+    """The lines of the rows; taken: those of the row at hand."""
 
     def __init__(self, lines: Iterator[Line]) -> None:
         self._lines = lines
-        self.first = 0
-        self.fault = ""
+        self._again = deque[Line]()
+        self.taken: list[Line] = []
+
+    @property
+    def fault(self) -> str:
+        """The first fault among the lines of the row."""
+        return next((line.fault for line in self.taken if line.fault), "")
 
     def begin_record(self) -> None:
-        self.first, self.fault = 0, ""
+        self.taken = []
+
+    def all_but_the_first_again(self) -> Line:
+        """Give back the lines of a row that was none, but for the first one."""
+        self._again.extendleft(reversed(self.taken[1:]))
+        return self.taken[0]
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        line = next(self._lines)
-        self.first = self.first or line.number
-        self.fault = self.fault or line.fault
+        line = self._again.popleft() if self._again else next(self._lines)
+        self.taken.append(line)
         return line.text + "\n"
 
 

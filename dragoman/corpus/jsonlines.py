@@ -27,7 +27,7 @@ def read_json_lines(file: InputFile, reading: Reading, warn: Warn = unheard) -> 
         origin = Origin(file.name, line.number)
         found = line.fault or _object_in(line.text)
         if isinstance(found, str):
-            yield Record("", "", origin, found)
+            yield Record(line.text, "", origin, found)
             continue
         values = _flat(found)
         names = tuple(values)
@@ -70,7 +70,12 @@ def _record(values: Mapping[str, object], places: Places, reading: Reading, orig
     texts: Sequence[object] = list(values.values())
     source, target = (None if place is None else texts[place] for place in places)
     if source is None or target is None:
-        return Record("", "", origin, f"missing {missing_side(places, reading)}")
+        return Record(_shown(source), _shown(target), origin, f"missing {missing_side(places, reading)}")
     if not isinstance(source, str) or not isinstance(target, str) or _SURROGATE.search(source + target):
-        return Record("", "", origin, "not text")
+        return Record(_shown(source), _shown(target), origin, "not text")
     return record_of(unbroken(source), unbroken(target), origin, "NUL" if "\0" in source + target else "")
+
+
+def _shown(value: object) -> str:
+    """What there is of a side that is no pair."""
+    return "" if value is None else _SURROGATE.sub("\ufffd", unbroken(value if isinstance(value, str) else str(value)))

@@ -141,7 +141,8 @@ def is_language(code: str) -> bool:
 
 
 def check_language(code: str) -> str:
-    """The code itself; UserError when it is none."""
-    if not is_language(code):
+    """The code itself; UserError when it is none. Names (German) are no codes."""
+    primary = re.split(r"[-_@.]", code)[0]
+    if not is_language(code) or (len(primary) > 3 and primary.lower() not in _OTHER_CODES):
         raise UserError(f"{code!r} is not a language code (such as en, zh or pt-BR)")
     return code

@@ -149,13 +149,15 @@ def _in_folder(folder: _Given, source: str | None, target: str | None, warn: War
     found: list[BitextFile] = []
     plain: dict[Path, dict[str, Path]] = {}
     for path in paths:
-        if path.name.endswith(REJECTED):
+        if path.name == REJECTED or path.name.endswith(f".{REJECTED}"):
             continue
         language = language_of_suffix(path.name)
         container = suffix_container(path.name)
         if container:
-            # A compiled catalogue beside its source holds the same pairs.
-            if not (container == ".mo" and _uncompressed(path).with_suffix(".po") in present):
+            written = _uncompressed(path).with_suffix(".po")
+            if container == ".mo" and written in present:
+                warn(f"{path}: left out, {written.name} beside it is taken for its source")
+            else:
                 found.append(BitextFile((file_at(path),), container, folder.copies))
         elif language:
             kept = plain.setdefault(_stem(path, language), {}).setdefault(language, path)

@@ -37,7 +37,8 @@ def read_tmx(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterato
         if unit.fault:
             yield Record("", "", origin, unit.fault)
         elif source is None or target is None or source == target:
-            yield Record("", "", origin, f"missing {reading.source if source is None else reading.target}")
+            here = ["" if index is None else on_one_line(unit.variants[index][1]) for index in (source, target)]
+            yield Record(here[0], here[1], origin, f"missing {reading.source if source is None else reading.target}")
         else:
             texts = [on_one_line(unit.variants[index][1]) for index in (source, target)]
             yield record_of(texts[0], texts[1], origin, damage_in("".join(texts)))

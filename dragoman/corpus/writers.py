@@ -10,6 +10,7 @@ from dragoman.contracts import SentencePair, UserError
 from dragoman.corpus.files import writing_bytes
 from dragoman.corpus.layouts import CATALOGUE_RULES, LAYOUTS, PLAIN_RULES, Rule, Sides, mo_bytes
 from dragoman.corpus.lines import writing
+from dragoman.corpus.records import is_blank
 from dragoman.corpus.sources import suffix_container
 from dragoman.corpus.streams import STANDARD_INPUT
 from dragoman.wording import counted
@@ -17,17 +18,20 @@ from dragoman.wording import counted
 
 @dataclass(frozen=True)
 class WriteReport:
-    """How many pairs were written, and how many signs became a space, by what they were."""
+    """How many pairs were written, how many signs became a space, by what they were, and how many pairs were left out
+    because nothing else is in one of their sides."""
 
     pairs: int
     files: tuple[str, ...]
     replaced: dict[str, int] = field(default_factory=dict)
+    left_out: int = 0
 
     def summary(self) -> str:
         """One line, such as "2 pairs written to x.tsv; made spaces: 1 tab"."""
         made = ", ".join(counted(count, what) for what, count in self.replaced.items())
         written = f"{counted(self.pairs, 'pair')} written to {' and '.join(self.files)}"
-        return f"{written}; made spaces: {made}" if made else written
+        lost = f"; left out: {counted(self.left_out, 'pair')} of which a side has nothing else" if self.left_out else ""
+        return f"{written}; made spaces: {made}{lost}" if made else written
 
 
 def as_line(text: str) -> str:
@@ -69,7 +73,9 @@ def write_sides(pairs: Iterable[Sides], files: Sequence[str | Path], source: str
             raise UserError(
                 f"{' '.join(names) or 'no file'}: pairs are written to one {formats} or .mo, or to two text files"
             )
-    return WriteReport(sides.count, tuple("<stdout>" if name == "-" else name for name in names), sides.replaced)
+    return WriteReport(
+        sides.count, tuple("<stdout>" if name == "-" else name for name in names), sides.replaced, sides.left_out
+    )
 
 
 def _format(name: str) -> str:
@@ -82,16 +88,18 @@ class _FittingSides:
     def __init__(self, pairs: Iterable[Sides], rules: Sequence[Rule]) -> None:
         self._pairs, self._rules = pairs, rules
         self._printable = any(rule.printable for rule in rules)
-        self.count = 0
+        self.count = self.left_out = 0
         self.replaced: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[Sides]:
         for source, target in self._pairs:
+            if self._printable or not source.isprintable() or not target.isprintable():  # most are
+                source, target = (_fitting(side, self._rules, self.replaced) for side in (source, target))
+                if is_blank(source) or is_blank(target):
+                    self.left_out += 1
+                    continue
             self.count += 1
-            if not self._printable and source.isprintable() and target.isprintable():  # as most are
-                yield source, target
-                continue
-            yield _fitting(source, self._rules, self.replaced), _fitting(target, self._rules, self.replaced)
+            yield source, target
 
 
 def _fitting(text: str, rules: Sequence[Rule], replaced: dict[str, int]) -> str:

@@ -49,7 +49,7 @@ def ctranslate2_module() -> Any:
     try:
         return import_module("ctranslate2")
     except ImportError:
-        raise UserError("ctranslate2 is not installed: pip install 'dragoman[ctranslate2]'") from None
+        raise UserError("ctranslate2 is not installed: pip install ctranslate2") from None
 
 
 class ExportedTranslator:

@@ -78,6 +78,7 @@ def test_a_side_that_is_blank_after_normalising_is_blank() -> None:
 @pytest.mark.parametrize(
     ("repeated", "wanted"),
     [
+        ("none", ["", "", "", ""]),
         ("pairs", ["", "", "", "duplicate"]),
         ("sources", ["", "repeated source", "", "duplicate"]),
         ("targets", ["", "", "repeated target", "duplicate"]),
@@ -175,6 +176,10 @@ def test_samples_are_drawn_from_all_of_a_reason() -> None:
         ("x < 2", "x > 2", False),
         ("an e-mail", "an E mail", True),
         ("𝓐 ™", "A tm", True),
+        ("打开文件。", "打开 文件", True),
+        ("用 numpy 写", "用numpy写", True),
+        ("ไฟล์ ใหม่", "ไฟล์ใหม่", True),
+        ("a b", "ab", False),
     ],
 )
 def test_duplicate_keys(one: str, other: str, same: bool) -> None:
@@ -187,7 +192,7 @@ def test_duplicate_keys_are_their_own_keys(text: str) -> None:
     assert duplicate_key(key) == key
 
 
-SIGNS = st.sampled_from("aAbß .,-5٣…ＡéΣσς!?\n\u0301中。한ー𝓐\ufdfa") | st.characters()
+SIGNS = st.sampled_from("文a用AbßไＡ  .,-5٣…ＡéΣσς!?\n\u0301中。한ー𝓐\ufdfa") | st.characters()
 
 
 @given(st.lists(st.text(SIGNS, max_size=8), max_size=12))

@@ -78,6 +78,7 @@ def test_spaces_are_made_even_once(text: str) -> None:
         ("他说「好」", "zh", "他说“好”"),
         ('5" wide', "de", '5" wide'),
         ("it's", "de", "it's"),
+        ('<a href="x">"Go"</a> name="x"', "de", '<a href="x">„Go“</a> name="x"'),
     ],
 )
 def test_quotes(text: str, language: str, wanted: str) -> None:

@@ -60,6 +60,8 @@ def test_a_report_has_counts_samples_and_a_picture(dragoman: Command, pairs: str
     assert told["samples"]["other numbers"][0]["origin"] == "x.tsv:5"
     page = Path("report/report.md").read_text(encoding="utf-8")
     assert "| 0 | x.tsv:5 | in 1984 | im Jahr 1985 |" in page
+    assert "- filters.longest = 250" in page
+    assert told["recipe"]["filters"]["longest"] == 250
     assert sorted(path.name for path in Path("report").iterdir()) == [
         "picture.png",
         "rejected.tsv",
@@ -118,6 +120,7 @@ def test_clean_to_a_pipe_writes_pairs_and_nothing_beside_it(fed: Callable[..., o
         "A cat sleeps.\tEine Katze schläft.",
     ]
     assert b"duplicate" in run.stderr
+    assert b"the others are written nowhere: give --report FOLDER" in run.stderr
 
 
 def test_an_interrupted_cleaning_leaves_nothing(tmp_path: Path) -> None:

@@ -127,18 +127,20 @@ def test_rows_that_are_no_pairs(tmp_path: Path) -> None:
         (" ", "b", 5, "blank source"),
         ("a", "", 6, "blank target"),
         ("", "", 7, "blank pair"),
-        ("", "", 8, "not CSV"),
+        ('"a"b,c', "", 8, "not CSV"),
         ("d", "e", 9, ""),
-        ("", "", 10, "not CSV"),
+        ('"never,closed', "", 10, "not CSV"),
+        ("", "", 11, "fields=1"),
     ]
 
 
-def test_a_quote_that_is_never_closed_takes_no_more_than_a_field_may_hold(tmp_path: Path) -> None:
-    content = 'en,zh\n"a,b\n' + "c,d\n" * 100_000
+@pytest.mark.parametrize(("rows", "fault"), [(50, "not CSV"), (100_000, "too long")])
+def test_a_quote_that_is_never_closed_takes_its_line_alone(tmp_path: Path, rows: int, fault: str) -> None:
+    content = 'en,zh\n"a,b\n' + "c,d\n" * rows
     records = read(tmp_path, content)
-    assert told(records[:1]) == [("", "", 2, "too long")]
+    assert told(records[:1]) == [('"a,b', "", 2, fault)]
     assert {record.fault for record in records[1:]} == {""}
-    assert 60_000 < len(records) < 70_000
+    assert [record.origin.line for record in records] == list(range(2, rows + 3))
 
 
 def test_bad_lines_stop_or_are_set_aside(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_keys_may_be_named(tmp_path: Path) -> None:
     content = '{"English": "Hello", "translation": {"mine": "你好", "zh": "old"}}\n{"English": "Bye"}\n'
     assert told(read(tmp_path, content, ("English", "mine"))) == [
         ("Hello", "你好", 1, ""),
-        ("", "", 2, "missing mine"),
+        ("Bye", "", 2, "missing mine"),
     ]
 
 

@@ -113,6 +113,7 @@ def test_folders(folder: Path) -> None:
     assert [pair.target for pair in bitext] == ["B", "B", "PO", "PO", "b", "b"]
     assert bitext.warnings == (
         "d/b.en.txt: left out, b.en stands for it",
+        "d/sub/c.mo: left out, c.po beside it is taken for its source",
         "d/sub/lone.en: left out, there is no partner in zh",
     )
     assert "holds plain text files (b.de, b.en, b.zh): say --source and --target" in refusal(["d"])
