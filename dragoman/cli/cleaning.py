@@ -64,6 +64,8 @@ def inspect(
     from dragoman.cli.inspected import inspection_lines
     from dragoman.corpus.streams import refuse_overwriting
 
+    if picture is not None and Path(picture).suffix.lower() != ".png":
+        raise UserError(f"{picture}: a picture is written as .png")
     refuse_overwriting([*files, *(test or ()), *([recipe] if recipe else [])], [picture] if picture else [])
     wanted = _recipe(recipe, set_)
     held_out = _held_out(test, reading)

@@ -13,9 +13,9 @@ from dragoman.contracts import Bitext, Progress, Request, SearchOptions, Sentenc
 from dragoman.evaluation.metrics import corpus_scores
 from dragoman.neural import batches, checkpoints, devices, memory
 from dragoman.neural.checkpoints import Kept
-from dragoman.neural.recipes import TrainingOptions, TransformerRecipe
+from dragoman.neural.recipes import NetworkRecipe, TrainingOptions
 from dragoman.neural.segments import StoredSearch
-from dragoman.neural.seq2seq import NeuralTranslator, build_network
+from dragoman.neural.seq2seq import NeuralTranslator, build_network, named_object
 from dragoman.neural.team import Team, join, own_device
 from dragoman.neural.training import Learner, Lesson
 from dragoman.search.steps import rank
@@ -29,7 +29,7 @@ FEWEST_TO_FIT = 10
 COLLAPSED = 0.5  # share of dev outputs that are one and the same, or copies, from which a warning is due
 
 
-def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
+def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
     """Fit the pieces (or take those of `work.start`), train the network, fit the search on dev.
 
     What `work.synthetic` holds is learnt too, behind a tag.
@@ -56,7 +56,8 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
         recipe.search.length_form,
         length_ratio(store) if recipe.search.max_ratio == "fit" else recipe.search.max_ratio,
     )
-    translator = NeuralTranslator(recipe.kind, [network], recipe.model, pipeline, search)
+    product: type[NeuralTranslator] = named_object(recipe.product)
+    translator = product(recipe.kind, [network], recipe.model, pipeline, search)
     sample = dev_sample(dev, sentences_looked_at(recipe.training), work)
     judge = Judge(translator, sample) if sample else None
     if judge and work.start is not None and not (work.folder / checkpoints.STATE).exists():
@@ -100,10 +101,10 @@ def train_translator(recipe: TransformerRecipe, train: Bitext, dev: Bitext | Non
         alpha, note = fit_alpha(translator, sample, learner.share_of_time_for(beam=search.beam))
         work.report(Progress("search", note=note))
         search = replace(search, alpha=alpha)
-    return NeuralTranslator(recipe.kind, [network], recipe.model, pipeline, search)
+    return product(recipe.kind, [network], recipe.model, pipeline, search)
 
 
-def refuse_other_shape(recipe: TransformerRecipe, work: Work) -> None:
+def refuse_other_shape(recipe: NetworkRecipe, work: Work) -> None:
     """UserError where the model to go on from has another shape than the recipe asks for."""
     if work.start is None:
         return
@@ -113,7 +114,7 @@ def refuse_other_shape(recipe: TransformerRecipe, work: Work) -> None:
             raise UserError(f"the model to go on from has model.{name} = {there[name]}, the recipe {asked[name]}")
 
 
-def pieces(recipe: TransformerRecipe, train: Bitext, work: Work) -> Pipeline:
+def pieces(recipe: NetworkRecipe, train: Bitext, work: Work) -> Pipeline:
     """The pieces of the model to go on from, those found in the work folder, or newly fitted ones."""
     folder = work.folder / "text"
     if (folder / "text.json").exists():
@@ -132,7 +133,7 @@ def pieces(recipe: TransformerRecipe, train: Bitext, work: Work) -> Pipeline:
     return pipeline
 
 
-def with_synthetic(store: PairStore, recipe: TransformerRecipe, pipeline: Pipeline, work: Work) -> PairStore:
+def with_synthetic(store: PairStore, recipe: NetworkRecipe, pipeline: Pipeline, work: Work) -> PairStore:
     """The real pairs, and behind them those of `work.synthetic`, each source of which begins with a tag.
 
     A network that sees which sources are synthetic learns their target side without taking the way they are
@@ -160,7 +161,7 @@ def length_ratio(store: PairStore) -> float:
     return max(2.0, round(1.25 * store.usual_length_ratio, 2))
 
 
-def pieces_of_all(recipe: TransformerRecipe, train: Bitext, work: Work, team: Team) -> Pipeline:
+def pieces_of_all(recipe: NetworkRecipe, train: Bitext, work: Work, team: Team) -> Pipeline:
     """The pieces as rank 0 has them, in every process of the team."""
     folder = work.folder / "text"
     if team.leads:

@@ -40,6 +40,10 @@ class Network(nn.Module):
         """States B x T x D that predict the targets; inputs are the targets shifted right by the start piece."""
         raise AssertionError("each network predicts whole targets")
 
+    def facts(self) -> dict[str, object]:
+        """What a user may want to know besides options and sizes."""
+        return {}
+
     def scorer(self) -> StepScorer:
         """The same network, one step at a time."""
         raise AssertionError("each network predicts step by step")

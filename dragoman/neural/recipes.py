@@ -40,6 +40,42 @@ class TransformerOptions:
 
 
 @dataclass(frozen=True, config=STRICT)
+class RecurrentOptions:
+    """The shape of a recurrent encoder-decoder that is handed the source's last state (Sutskever et al. 2014)."""
+
+    cell: Literal["lstm", "gru", "gru-before", "rnn", "rnn-relu"] = Field(
+        default="lstm", description="gru resets after the product, gru-before before it"
+    )
+    embedding: int = Field(default=256, ge=1, description="features of a piece")
+    width: int = Field(default=256, ge=1, description="features of a state that writes")
+    encoder_width: int = Field(default=256, ge=1, description="features of a state that reads, of each direction")
+    encoder: Literal["uni", "bi"] = Field(default="uni", description="read forwards, or forwards and backwards")
+    encoder_layers: int = Field(default=2, ge=1, description="layers that read the source")
+    decoder_layers: int = Field(default=2, ge=1, description="layers that write the target")
+    turned: bool = Field(default=False, description="read the source from its end (Sutskever et al. 2014, section 3.3)")
+    residual: bool = Field(default=False, description="a layer adds to the one below it, where they are equally wide")
+    layer_norm: bool = Field(default=False, description="inside the cells; they have no fused kernel then")
+    dropout: float = Field(default=0.2, ge=0, le=0.99, description="on embeddings, between layers, on the output")
+    tied: bool = Field(default=True, description="the output matrix is the target embedding")
+
+
+@dataclass(frozen=True, config=STRICT)
+class AttentionOptions(RecurrentOptions):
+    """The shape of a recurrent encoder-decoder that looks at the whole source at each step."""
+
+    score: Literal["dot", "scaled", "general", "additive", "average", "kernel", "learnt-kernel"] = Field(
+        default="general", description="how well a source position answers"
+    )
+    ask: Literal["before", "after"] = Field(
+        default="after", description="the state before a step asks, or the one after it"
+    )
+    fuse: Literal["inside", "outside"] = Field(
+        default="outside", description="the context enters the cell, or meets its state behind it"
+    )
+    input_feeding: bool = Field(default=False, description="what predicted a piece enters the next step")
+
+
+@dataclass(frozen=True, config=STRICT)
 class TrainingOptions:
     """How the network learns. Positions of the schedule are updates; under a time budget they are
     max_updates * elapsed / budget, so that the same schedule fits any budget."""
@@ -133,6 +169,53 @@ class TransformerRecipe:
 
 
 @dataclass(frozen=True, config=STRICT)
+class RecurrentRecipe:
+    """A recurrent network that looks at the source while it writes (Bahdanau et al. 2015, Luong et al. 2015)."""
+
+    kind: ClassVar[str] = "rnn"
+    data: ClassVar[DataKind] = DataKind.BITEXT
+    product: ClassVar[str] = TransformerRecipe.product
+    several_processes: ClassVar[bool] = True
+    limits: ClassVar[tuple[str, ...]] = TransformerRecipe.limits
+
+    text: TextOptions = TextOptions()
+    model: AttentionOptions = AttentionOptions()
+    training: TrainingOptions = TrainingOptions()
+    search: SearchDefaults = SearchDefaults()
+    backtranslation: BacktranslationOptions = BacktranslationOptions()
+
+    def train(self, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
+        from dragoman.neural.lessons import train_translator
+
+        return train_translator(self, train, dev, work)
+
+
+@dataclass(frozen=True, config=STRICT)
+class FixedVectorRecipe:
+    """A recurrent network that writes from the source's last state alone (Sutskever et al. 2014)."""
+
+    kind: ClassVar[str] = "rnn-fixed"
+    data: ClassVar[DataKind] = DataKind.BITEXT
+    product: ClassVar[str] = "dragoman.neural.seq2seq:FixedVectorTranslator"
+    several_processes: ClassVar[bool] = True
+    limits: ClassVar[tuple[str, ...]] = TransformerRecipe.limits
+
+    text: TextOptions = TextOptions()
+    model: RecurrentOptions = RecurrentOptions(turned=True)
+    training: TrainingOptions = TrainingOptions()
+    search: SearchDefaults = SearchDefaults()
+    backtranslation: BacktranslationOptions = BacktranslationOptions()
+
+    def train(self, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
+        from dragoman.neural.lessons import train_translator
+
+        return train_translator(self, train, dev, work)
+
+
+NetworkRecipe = TransformerRecipe | RecurrentRecipe | FixedVectorRecipe
+
+
+@dataclass(frozen=True, config=STRICT)
 class AutoTransformerRecipe:
     """A Transformer whose vocabulary, size, dropout, batch and schedule are chosen for the corpus and the time."""
 
@@ -191,3 +274,16 @@ BASE = _transformer(
     },
 )
 AUTO = AutoTransformerRecipe()
+FIXED = FixedVectorRecipe()
+BAHDANAU = RecurrentRecipe(
+    model=AttentionOptions(
+        cell="gru-before",
+        encoder="bi",
+        encoder_layers=1,
+        decoder_layers=1,
+        score="additive",
+        ask="before",
+        fuse="inside",
+    )
+)
+LUONG = RecurrentRecipe()

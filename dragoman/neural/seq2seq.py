@@ -47,17 +47,22 @@ from dragoman.search.sample import sample_search
 from dragoman.search.steps import Candidate, StepScorer, rank
 from dragoman.text.pipeline import Pipeline
 
-NETWORKS = {"transformer": ("dragoman.neural.transformer:Transformer", "dragoman.neural.recipes:TransformerOptions")}
+NETWORKS = {
+    "transformer": ("dragoman.neural.transformer:Transformer", "dragoman.neural.recipes:TransformerOptions"),
+    "rnn": ("dragoman.neural.recurrent:Recurrent", "dragoman.neural.recipes:AttentionOptions"),
+    "rnn-fixed": ("dragoman.neural.recurrent:Recurrent", "dragoman.neural.recipes:RecurrentOptions"),
+}
 
 
-def _named(path: str) -> Any:
+def named_object(path: str) -> Any:
+    """What "module:name" stands for."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)
 
 
 def build_network(kind: str, options: Any, pipeline: Pipeline) -> Network:
     """A fresh network of a kind for the pieces of a pipeline; draws from torch's random generator."""
-    network: Network = _named(NETWORKS[kind][0])(
+    network: Network = named_object(NETWORKS[kind][0])(
         options, pipeline.source.pieces, pipeline.target.pieces, pipeline.joint
     )
     return network
@@ -209,17 +214,18 @@ class NeuralTranslator:
     def usable_precision(self, precision: Precision) -> tuple[Precision, str]:
         return quantised.usable(precision, self.device)
 
-    def at_precision(self, precision: Precision) -> NeuralTranslator:
+    def at_precision(self, precision: Precision) -> Self:
         networks = [quantised.at_precision(network, precision) for network in self.networks]
-        return NeuralTranslator(self.kind, networks, self.options, self.pipeline, self.search)
+        return type(self)(self.kind, networks, self.options, self.pipeline, self.search)
 
-    def together(self, others: Sequence[NeuralTranslator]) -> NeuralTranslator:
+    def together(self, others: Sequence[NeuralTranslator]) -> Self:
         """An ensemble: the mean of the members' probabilities, step by step. UserError for unequal pieces."""
         for other in others:
             if other.pipeline.fingerprint != self.pipeline.fingerprint or other.precision != self.precision:
                 raise UserError("an ensemble needs models with the same pieces, at the same precision")
-        networks = [network for member in (self, *others) for network in member.networks]
-        return NeuralTranslator(self.kind, networks, self.options, self.pipeline, self.search)
+        members: tuple[NeuralTranslator, ...] = (self, *others)
+        networks = [network for member in members for network in member.networks]
+        return type(self)(self.kind, networks, self.options, self.pipeline, self.search)
 
     def save(self, folder: Path) -> None:
         if len(self.networks) != 1 or self.precision != "fp32":
@@ -233,7 +239,7 @@ class NeuralTranslator:
     def load(cls, folder: Path, device: str = "auto") -> Self:
         facts = json.loads((folder / "network.json").read_text(encoding="utf-8"))
         pipeline = Pipeline.load(folder / "text")
-        options = _named(NETWORKS[facts["kind"]][1])(**facts["model"])
+        options = named_object(NETWORKS[facts["kind"]][1])(**facts["model"])
         network = build_network(facts["kind"], options, pipeline)
         checkpoints.load_weights(network, checkpoints.read_tensors(folder / "weights.safetensors"))
         network.to(devices.pick(device))
@@ -253,9 +259,16 @@ class NeuralTranslator:
             "target pieces": len(self.pipeline.target.pieces),
             "joint pieces": self.pipeline.joint,
             "longest source in training": self.pipeline.longest,
+            **self.networks[0].facts(),
             **asdict(self.options),
             **{f"search {name}": value for name, value in asdict(self.search).items()},
         }
+
+
+class FixedVectorTranslator(NeuralTranslator):
+    """One whose network looks at nothing but what it was handed: there is no attention to show."""
+
+    abilities = NeuralTranslator.abilities - {Ability.ATTENTION}
 
 
 def found_of(segment: Segment, candidate: Candidate, settled: Settled) -> Found:

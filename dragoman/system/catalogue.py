@@ -16,6 +16,8 @@ from dragoman.contracts import Recipe, Unsettled, UserError
 KINDS: dict[str, str] = {
     "transformer": "dragoman.neural.recipes:TransformerRecipe",
     "transformer-auto": "dragoman.neural.recipes:AutoTransformerRecipe",
+    "rnn": "dragoman.neural.recipes:RecurrentRecipe",
+    "rnn-fixed": "dragoman.neural.recipes:FixedVectorRecipe",
     "dictionary": "dragoman.phrases.recipes:Dictionary",
 }
 
@@ -45,6 +47,15 @@ PRESETS: dict[str, Preset] = {
     "transformer-small": Preset("dragoman.neural.recipes:SMALL", "a Transformer 256 wide: for hours on a laptop"),
     "transformer-base": Preset(
         "dragoman.neural.recipes:BASE", "the Transformer of the paper, 512 wide: for a GPU and many pairs"
+    ),
+    "rnn-luong": Preset(
+        "dragoman.neural.recipes:LUONG", "LSTMs that ask the source after each step (Luong et al. 2015)"
+    ),
+    "rnn-bahdanau": Preset(
+        "dragoman.neural.recipes:BAHDANAU", "GRUs that ask the source before each step (Bahdanau et al. 2015)"
+    ),
+    "rnn-fixed": Preset(
+        "dragoman.neural.recipes:FIXED", "LSTMs that write from one state, the source read (Sutskever et al. 2014)"
     ),
     "dictionary": Preset(
         "dragoman.phrases.recipes:DICTIONARY",

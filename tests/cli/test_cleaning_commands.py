@@ -148,8 +148,8 @@ def test_reasons_are_written_where_nothing_is_kept(dragoman: Command, pairs: str
 
 
 def test_no_original_is_lost(dragoman: Command, pairs: str) -> None:
+    assert "x.tsv: a picture is written as .png" in dragoman("corpus", "inspect", pairs, "--picture", pairs).error_line
     for command in (
-        ("corpus", "inspect", pairs, "--picture", pairs),
         ("corpus", "merge", f"{pairs}*2", "--out", pairs),
         ("corpus", "clean", f"{pairs}*2", "--out", pairs),
     ):

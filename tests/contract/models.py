@@ -31,6 +31,19 @@ TINY: dict[str, list[str]] = {
         *("training.learning_rate=5e-3", "training.tokens_per_batch=512", "training.dev_sentences=12"),
     ],
     "transformer-auto": ["max_updates=20"],
+    "rnn": [
+        *("text.pieces=400", "model.embedding=48", "model.width=48", "model.encoder_width=48", "model.dropout=0"),
+        *("model.encoder_layers=1", "model.decoder_layers=1"),
+        *("model.cell=gru", "model.encoder=bi", "model.score=additive"),
+        *("training.max_updates=200", "training.warmup_updates=20", "training.validate_every=100"),
+        *("training.learning_rate=2e-2", "training.tokens_per_batch=128", "training.dev_sentences=12"),
+    ],
+    "rnn-fixed": [
+        *("text.pieces=400", "model.embedding=48", "model.width=64", "model.encoder_width=64", "model.dropout=0"),
+        *("model.encoder_layers=1", "model.decoder_layers=1"),
+        *("training.max_updates=120", "training.warmup_updates=20", "training.validate_every=60"),
+        *("training.learning_rate=2e-2", "training.tokens_per_batch=512", "training.dev_sentences=12"),
+    ],
     "dictionary": [],
 }
 

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from dragoman.neural import attention
-from dragoman.neural.attention import MultiHeadAttention, attend, causal
+from dragoman.neural.attention import SCORES, Attention, MultiHeadAttention, attend, causal
 
 
 @pytest.mark.parametrize("keys", [7, 80])
@@ -91,3 +91,64 @@ def test_multi_head_attention_equals_torchs() -> None:
 def test_heads_must_divide_the_width() -> None:
     with pytest.raises(ValueError, match="5 heads do not divide a width of 12"):
         MultiHeadAttention(12, 5, 0.0)
+
+
+every_score = pytest.mark.parametrize("name", SCORES)
+
+
+@every_score
+def test_every_score_is_masked_and_normalised_in_one_place(name: str) -> None:
+    torch.manual_seed(5)
+    attention = Attention(name, 6, 6)
+    query, states = torch.randn(2, 3, 6, requires_grad=True), torch.randn(2, 4, 6)
+    allowed = torch.tensor([[[True, True, True, False]], [[False] * 4]])
+    context, weights = attention(query, *attention.remember(states), allowed)
+    assert weights[0, :, 3].tolist() == [0.0] * 3
+    torch.testing.assert_close(weights.sum(-1), torch.tensor([[1.0] * 3, [0.0] * 3]))
+    torch.testing.assert_close(context, weights @ states)
+    shorter, _ = attention(query[:1], *attention.remember(states[:1, :3]), None)
+    torch.testing.assert_close(shorter, context[:1])
+    if name != "average":  # of which nothing is asked
+        torch.autograd.backward(context.square().sum())
+        assert query.grad is not None
+        assert torch.isfinite(query.grad).all()
+
+
+@every_score
+def test_several_heads_may_have_any_score(name: str) -> None:
+    torch.manual_seed(5)
+    attention = MultiHeadAttention(12, 3, 0.0, score=name)
+    states, memory = torch.randn(2, 4, 12), torch.randn(2, 5, 12)
+    attended, weights = attention(states, *attention.remember(memory), None, weighed=True)
+    assert attended.shape == (2, 4, 12)
+    assert weights is not None
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 4))
+
+
+def test_scores_by_their_formulas() -> None:
+    torch.manual_seed(5)
+    query, keys = torch.randn(2, 3, 5), torch.randn(2, 4, 5)
+    distance = torch.cdist(query, keys).square()
+    made = {name: score(5, 5) for name, score in SCORES.items()}
+    found = {name: score(query, score.remember(keys)) for name, score in made.items()}
+    products = query @ keys.mT
+    torch.testing.assert_close(found["dot"], products)
+    torch.testing.assert_close(found["scaled"], products / 5**0.5)
+    torch.testing.assert_close(found["kernel"], -distance / (2 * 5**0.5), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(found["learnt-kernel"], found["kernel"])
+    assert found["average"].abs().sum() == 0
+    learnt = [name for name, score in made.items() if list(score.parameters())]
+    assert learnt == ["general", "additive", "learnt-kernel"]
+
+
+@pytest.mark.parametrize("name", ["dot", "scaled", "kernel", "learnt-kernel"])
+def test_scores_that_compare_alike_want_equal_widths(name: str) -> None:
+    with pytest.raises(ValueError, match="a query of 4 features, keys of 6"):
+        Attention(name, 4, 6)
+
+
+@pytest.mark.parametrize("name", ["general", "additive", "average"])
+def test_other_scores_do_not(name: str) -> None:
+    attention = Attention(name, 4, 6)
+    context, _ = attention(torch.randn(1, 2, 4), *attention.remember(torch.randn(1, 3, 6)), None)
+    assert context.shape == (1, 2, 6)

@@ -186,5 +186,5 @@ def test_without_the_library_one_line_says_how_to_get_it(tmp_path: Path, monkeyp
         lambda: write_ctranslate2(translator(), tmp_path / "again", "fp32"),
         lambda: ExportedTranslator.load(tmp_path, "cpu"),
     ):
-        with pytest.raises(UserError, match=r"not installed: pip install 'dragoman\[ctranslate2\]'"):
+        with pytest.raises(UserError, match="not installed: pip install ctranslate2"):
             action()

@@ -127,7 +127,10 @@ def test_what_the_kind_lacks_is_refused_before_a_line_is_read() -> None:
 
     with pytest.raises(UserError) as refused:
         next(translate_lines(Upper(), unread(), SearchOptions(n_best=3), window=1))
-    assert str(refused.value) == "kind 'upper' cannot search with a beam (n_best); kinds that can: transformer"
+    assert (
+        str(refused.value)
+        == "kind 'upper' cannot search with a beam (n_best); kinds that can: transformer, rnn, rnn-fixed"
+    )
     with pytest.raises(UserError, match=r"cannot begin with a given text \(prefix\); kinds that can: transformer"):
         next(translate_lines(Upper(), unread(), window=1, prefix="x"))
 
