@@ -96,7 +96,7 @@ def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, w
     work.report(Progress("chosen", chosen.updates, learner.total(), chosen.figures, note))
     if chosen.figures["bleu"] < 1:
         note = "dev BLEU is below 1: this model does not translate yet; it needs more time, or more pairs"
-        work.report(Progress("chosen", chosen.updates, learner.total(), note=note))
+        work.report(Progress("chosen", chosen.updates, learner.total(), chosen.figures, note))
     if recipe.search.alpha == "fit":
         alpha, note = fit_alpha(translator, sample, learner.share_of_time_for(beam=search.beam))
         work.report(Progress("search", note=note))

@@ -169,17 +169,17 @@ class TransformerRecipe:
 
 
 @dataclass(frozen=True, config=STRICT)
-class RecurrentRecipe:
-    """A recurrent network that looks at the source while it writes (Bahdanau et al. 2015, Luong et al. 2015)."""
+class FixedVectorRecipe:
+    """A recurrent network that writes from the source's last state alone (Sutskever et al. 2014)."""
 
-    kind: ClassVar[str] = "rnn"
+    kind: ClassVar[str] = "rnn-fixed"
     data: ClassVar[DataKind] = DataKind.BITEXT
-    product: ClassVar[str] = TransformerRecipe.product
+    product: ClassVar[str] = "dragoman.neural.seq2seq:FixedVectorTranslator"
     several_processes: ClassVar[bool] = True
     limits: ClassVar[tuple[str, ...]] = TransformerRecipe.limits
 
     text: TextOptions = TextOptions()
-    model: AttentionOptions = AttentionOptions()
+    model: RecurrentOptions = RecurrentOptions()
     training: TrainingOptions = TrainingOptions()
     search: SearchDefaults = SearchDefaults()
     backtranslation: BacktranslationOptions = BacktranslationOptions()
@@ -191,28 +191,16 @@ class RecurrentRecipe:
 
 
 @dataclass(frozen=True, config=STRICT)
-class FixedVectorRecipe:
-    """A recurrent network that writes from the source's last state alone (Sutskever et al. 2014)."""
+class RecurrentRecipe(FixedVectorRecipe):
+    """A recurrent network that looks at the source while it writes (Bahdanau et al. 2015, Luong et al. 2015)."""
 
-    kind: ClassVar[str] = "rnn-fixed"
-    data: ClassVar[DataKind] = DataKind.BITEXT
-    product: ClassVar[str] = "dragoman.neural.seq2seq:FixedVectorTranslator"
-    several_processes: ClassVar[bool] = True
-    limits: ClassVar[tuple[str, ...]] = TransformerRecipe.limits
+    kind: ClassVar[str] = "rnn"
+    product: ClassVar[str] = TransformerRecipe.product
 
-    text: TextOptions = TextOptions()
-    model: RecurrentOptions = RecurrentOptions(turned=True)
-    training: TrainingOptions = TrainingOptions()
-    search: SearchDefaults = SearchDefaults()
-    backtranslation: BacktranslationOptions = BacktranslationOptions()
-
-    def train(self, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
-        from dragoman.neural.lessons import train_translator
-
-        return train_translator(self, train, dev, work)
+    model: AttentionOptions = AttentionOptions()
 
 
-NetworkRecipe = TransformerRecipe | RecurrentRecipe | FixedVectorRecipe
+NetworkRecipe = TransformerRecipe | FixedVectorRecipe
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -274,7 +262,7 @@ BASE = _transformer(
     },
 )
 AUTO = AutoTransformerRecipe()
-FIXED = FixedVectorRecipe()
+FIXED = FixedVectorRecipe(model=RecurrentOptions(turned=True))
 BAHDANAU = RecurrentRecipe(
     model=AttentionOptions(
         cell="gru-before",

@@ -178,6 +178,15 @@ def test_a_raised_limit_goes_on_from_the_last_state(tmp_path: Path) -> None:
     assert made[3][1] - made[3][0] > 10
 
 
+def test_what_is_said_of_the_chosen_weights_comes_with_their_figures(tmp_path: Path) -> None:
+    """The last of it is kept as the model's figures, also where it is a warning."""
+    heard: list[Progress] = []
+    train_translator(RECIPE, TRAIN, DEV, Work(tmp_path, threads=1, report=heard.append))
+    chosen = [progress for progress in heard if progress.phase == "chosen"]
+    assert any("does not translate yet" in progress.note for progress in chosen)
+    assert all({"bleu", "chrf", "loss"} <= set(progress.values) for progress in chosen)
+
+
 def test_collapse_is_said() -> None:
     sources = [f"source {number}" for number in range(20)]
     assert collapse(sources, [f"output {number}" for number in range(20)]) == []
