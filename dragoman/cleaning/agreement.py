@@ -33,11 +33,9 @@ def numbers(text: str) -> Counter[int]:
     """
     found: Counter[int] = Counter()
     for match in _NUMBER.finditer(html.unescape(text) if "&#" in text else text):
-        whole, rest = match["whole"].translate(_NO_SEPARATORS), match["rest"] or ""
-        if len(whole) < LONGEST_NUMBER:
-            found[int(whole)] += 1
-        if rest and len(rest) < LONGEST_NUMBER:
-            found[int(rest)] += 1
+        for digits in (match["whole"].translate(_NO_SEPARATORS), match["rest"] or ""):
+            if 0 < len(digits) < LONGEST_NUMBER and digits.isdecimal():  # regex may know digits that Python does not
+                found[int(digits)] += 1
     return found
 
 

@@ -90,6 +90,7 @@ def test_scores(one: Filter, source: str, target: str, languages: tuple[str, str
         ("in 1984", "im Jahr 1985", 0),
         ("from 10 to 20", "von 10 bis 21", 0.5),
         ("¾ ² Ⅳ", "x", 1),
+        ("\U00010d40 and 5", "\U00010d41 und 6", 0),
     ],
 )
 def test_numbers(source: str, target: str, wanted: float) -> None:
