@@ -48,12 +48,20 @@ def keep_freed_memory() -> None:
             mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Worker:
-    """A process that works on what it is sent, and our end of the pipe to it."""
+    """A process that works on what it is sent, and our end of the pipe to it. loading: it has not yet said that it is
+    ready; tasks can be sent all the same."""
 
     process: BaseProcess
     pipe: Connection
+    loading: bool = True
+
+    def ready(self) -> None:
+        """Wait until it has loaded."""
+        if self.loading:
+            self.loading = False
+            self._hear()
 
     def ask(self, task: tuple[Any, ...]) -> None:
         """Send a task; at most AT_HAND without an answer."""
@@ -63,7 +71,11 @@ class Worker:
             raise self.death() from None
 
     def answer(self) -> Any:
-        """What it sends next. Raises what was raised there, and UserError where the process is gone."""
+        """What it answers next. Raises what was raised there, and UserError where the process is gone."""
+        self.ready()
+        return self._hear()
+
+    def _hear(self) -> Any:
         try:
             answer = self.pipe.recv()
         except (EOFError, OSError):
@@ -81,7 +93,7 @@ class Worker:
 
 
 def started(load: Load, count: int) -> list[Worker]:
-    """So many workers, all of them ready. To be ended by `end`."""
+    """So many workers, which load by now. To be ended by `end`."""
     spawn = multiprocessing.get_context("spawn")  # neither torch nor a thread of ours survives a fork
     crew: list[Worker] = []
     try:
@@ -92,8 +104,6 @@ def started(load: Load, count: int) -> list[Worker]:
                 process.start()
                 theirs.close()
                 crew.append(Worker(process, ours))
-        for worker in crew:
-            worker.answer()
     except BaseException:
         end(crew)
         raise

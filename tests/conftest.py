@@ -1,7 +1,7 @@
 """What holds for every test?
 
 A shell that starts the tests in the background makes them ignore Ctrl-C, and so would every process that
-they start: the tests of Ctrl-C would test nothing.
+they start: the tests of Ctrl-C would test nothing. And no test fails because the machine was slow.
 """
 
 from __future__ import annotations
@@ -10,10 +10,13 @@ import signal
 from collections.abc import Callable
 
 import pytest
+from hypothesis import settings
 
 from tests.contract.models import Trained, trained
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 
 @pytest.fixture(scope="session")

@@ -134,14 +134,16 @@ class Settled:
     uniform: Mapping[int, tuple[str, str]]
     rejected: Mapping[int, Rejected]
 
-    def sides(self) -> Iterator[tuple[str, str]]:
-        """The pairs that are kept."""
-        sources, targets = self.rows.sources, self.rows.targets
-        return (self.uniform.get(row) or (sources[row], targets[row]) for row in self.kept)
+    def columns(self) -> tuple[list[str], list[str]]:
+        """Sources and targets of the pairs that are kept."""
+        sources, targets = list(self.rows.sources), list(self.rows.targets)
+        for row, sides in self.uniform.items():
+            sources[row], targets[row] = sides
+        return [sources[row] for row in self.kept], [targets[row] for row in self.kept]
 
     def in_order(self) -> Iterator[SentencePair | Rejected]:
         """Every row."""
-        pairs = dict(zip(self.kept, self.sides(), strict=True))
+        pairs = dict(zip(self.kept, zip(*self.columns(), strict=True), strict=True))
         for row in range(len(self.rows)):
             if row in self.rejected:
                 yield self.rejected[row]

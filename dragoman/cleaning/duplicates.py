@@ -173,11 +173,11 @@ class Seen:
     def repeated(self, keys: PairKeys) -> dict[int, str]:
         """Which pairs, by their place, are rejected, and why; the others have been seen from now on."""
         reasons: dict[int, str] = {}
-        pairs, sources, targets = (keys_N.tolist() for keys_N in keys)
-        for place, pair in enumerate(pairs):
-            if pair in self.pairs and self.drop != "none":
+        by_sides = self.drop not in ("none", "pairs")
+        for place, pair in enumerate(keys[0].tolist() if self.drop != "none" else ()):
+            if pair in self.pairs:
                 reasons[place] = "duplicate"
-            elif self.drop not in ("none", "pairs") and (why := self._side(sources[place], targets[place])):
+            elif by_sides and (why := self._side(int(keys[1][place]), int(keys[2][place]))):
                 reasons[place] = why
             else:
                 self.pairs.add(pair)
@@ -201,8 +201,8 @@ class Seen:
         return {side: self._count(place) for side, place in sides.items()}
 
     def _count(self, place: int) -> int:
-        all_N = np.concatenate([np.zeros(0, dtype=np.uint64), *(keys[place] for keys in self.kept)])
-        return len(all_N) - len(np.unique(all_N))
+        all_N = np.sort(np.concatenate([np.zeros(0, dtype=np.uint64), *(keys[place] for keys in self.kept)]))
+        return int(np.count_nonzero(all_N[1:] == all_N[:-1]))
 
 
 def held_out_keys(test_sets: Iterable[Bitext]) -> frozenset[int]:

@@ -118,7 +118,7 @@ def clean(
     from dragoman.cleaning.reports import as_json as shown
     from dragoman.cleaning.reports import rejected_file, table, write_report
     from dragoman.corpus.streams import refuse_overwriting
-    from dragoman.corpus.writers import write_sides
+    from dragoman.corpus.writers import write_columns
 
     piped = "-" in out
     if piped and as_json:
@@ -136,7 +136,7 @@ def clean(
         cleaner = Cleaner(wanted, languages, held_out, crew=crew)
         reject = stack.enter_context(rejected_file(aside)) if aside else None
         try:
-            said = write_sides(_kept(cleaner, rows, reject), out, *languages).summary()
+            said = write_columns(_kept(cleaner, rows, reject), out, *languages).summary()
         except NothingKept as refusal:
             nothing = refusal  # the reasons are written all the same
     facts = {
@@ -162,12 +162,12 @@ def clean(
         say("the others are written nowhere: give --report FOLDER to see them")
 
 
-def _kept(cleaner: Cleaner, rows: Iterator[Rows], reject: Any) -> Iterator[tuple[str, str]]:
-    """The pairs to write; the others are handed to `reject`. NothingKept where none is left."""
+def _kept(cleaner: Cleaner, rows: Iterator[Rows], reject: Any) -> Iterator[tuple[list[str], list[str]]]:
+    """Sources and targets to write; the others are handed to `reject`. NothingKept where none is left."""
     from dragoman.cleaning.cleaner import NothingKept
 
     for settled in cleaner.settled(rows):
-        yield from settled.sides()
+        yield settled.columns()
         for one in settled.rejected.values() if reject else ():
             reject(one)
     if not cleaner.report.kept:

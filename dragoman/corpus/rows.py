@@ -55,11 +55,16 @@ def rows_beside(
 ) -> Rows:
     """Rows of texts that stand side by side; a blank side is a fault."""
     blank = {
-        row: blank_fault(source, target)
-        for row, (source, target) in enumerate(zip(sources, targets, strict=True))
-        if not source or not target or source.isspace() or target.isspace()
+        row: blank_fault(sources[row], targets[row]) for row in sorted({*blank_rows(sources), *blank_rows(targets)})
     }
     return Rows(sources, targets, file, lines, {**blank, **faults})
+
+
+def blank_rows(texts: Sequence[str]) -> list[int]:
+    """The rows of texts without a sign that is no white space."""
+    if all(texts) and not any(map(str.isspace, texts)):  # nearly always, and soon said
+        return []
+    return [row for row, text in enumerate(texts) if not text or text.isspace()]
 
 
 def rows_of(records: Iterable[Record]) -> Iterator[Rows]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 
 from dragoman.contracts import SentencePair, UserError
@@ -14,6 +15,10 @@ from dragoman.corpus.records import is_blank
 from dragoman.corpus.sources import suffix_container
 from dragoman.corpus.streams import STANDARD_INPUT
 from dragoman.wording import counted
+
+AT_ONCE = 1_000
+Columns = tuple[Sequence[str], Sequence[str]]
+"""Sources, and as many targets."""
 
 
 @dataclass(frozen=True)
@@ -40,11 +45,11 @@ def as_line(text: str) -> str:
 
 
 def write_bitext(pairs: Iterable[SentencePair], files: Sequence[str | Path], source: str, target: str) -> WriteReport:
-    """Write pairs: see `write_sides`."""
-    return write_sides(((pair.source, pair.target) for pair in pairs), files, source, target)
+    """Write pairs: see `write_columns`."""
+    return write_columns(_columns_of(iter(pairs)), files, source, target)
 
 
-def write_sides(pairs: Iterable[Sides], files: Sequence[str | Path], source: str, target: str) -> WriteReport:
+def write_columns(columns: Iterable[Columns], files: Sequence[str | Path], source: str, target: str) -> WriteReport:
     """Write sources and targets to two plain text files, or to one file in a format of LAYOUTS or MO (`-` is TSV on
     standard output).
 
@@ -54,27 +59,27 @@ def write_sides(pairs: Iterable[Sides], files: Sequence[str | Path], source: str
     names = [str(file) for file in files]
     match [_format(name) for name in names]:
         case ["", ""] if names[0] != names[1]:
-            sides = _FittingSides(pairs, PLAIN_RULES)
+            fitting = _Fitting(columns, PLAIN_RULES)
             with writing(names[0]) as sources, writing(names[1]) as targets:
-                for one, other in sides:
-                    sources.write(one + "\n")
-                    targets.write(other + "\n")
+                for some, others in fitting.columns():
+                    sources.write("".join(f"{text}\n" for text in some))
+                    targets.write("".join(f"{text}\n" for text in others))
         case [".mo"]:
-            sides = _FittingSides(pairs, CATALOGUE_RULES)
+            fitting = _Fitting(columns, CATALOGUE_RULES)
             with writing_bytes(names[0]) as raw:
-                raw.writelines(mo_bytes(sides, source, target))
+                raw.writelines(mo_bytes(fitting.sides(), source, target))
         case [suffix] if suffix in LAYOUTS:
             layout = LAYOUTS[suffix]
-            sides = _FittingSides(pairs, layout.rules)
+            fitting = _Fitting(columns, layout.rules)
             with writing(names[0]) as out:
-                out.writelines(layout.texts(sides, source, target))
+                out.writelines(layout.texts(fitting.sides(), source, target))
         case _:
             formats = ", ".join(LAYOUTS)
             raise UserError(
                 f"{' '.join(names) or 'no file'}: pairs are written to one {formats} or .mo, or to two text files"
             )
     return WriteReport(
-        sides.count, tuple("<stdout>" if name == "-" else name for name in names), sides.replaced, sides.left_out
+        fitting.count, tuple("<stdout>" if name == "-" else name for name in names), fitting.replaced, fitting.left_out
     )
 
 
@@ -82,24 +87,40 @@ def _format(name: str) -> str:
     return ".tsv" if name == STANDARD_INPUT else suffix_container(name)
 
 
-class _FittingSides:
-    """Source and target of every pair with a space for whatever the format cannot hold; counts both while walked."""
+def _columns_of(pairs: Iterator[SentencePair]) -> Iterator[Columns]:
+    while some := list(islice(pairs, AT_ONCE)):
+        yield [pair.source for pair in some], [pair.target for pair in some]
 
-    def __init__(self, pairs: Iterable[Sides], rules: Sequence[Rule]) -> None:
-        self._pairs, self._rules = pairs, rules
+
+class _Fitting:
+    """Sources and targets with a space for whatever the format cannot hold; counts while they are walked."""
+
+    def __init__(self, columns: Iterable[Columns], rules: Sequence[Rule]) -> None:
+        self._columns, self._rules = columns, rules
         self._printable = any(rule.printable for rule in rules)
         self.count = self.left_out = 0
         self.replaced: dict[str, int] = {}
 
-    def __iter__(self) -> Iterator[Sides]:
-        for source, target in self._pairs:
-            if self._printable or not source.isprintable() or not target.isprintable():  # most are
-                source, target = (_fitting(side, self._rules, self.replaced) for side in (source, target))
-                if is_blank(source) or is_blank(target):
-                    self.left_out += 1
-                    continue
-            self.count += 1
-            yield source, target
+    def columns(self) -> Iterator[Columns]:
+        for columns in self._columns:
+            if self._printable or not all("".join(texts).isprintable() for texts in columns):  # most are
+                made = [pair for pair in map(self._made_fit, *columns) if pair is not None]
+                columns = [one for one, _ in made], [other for _, other in made]
+            self.count += len(columns[0])
+            yield columns
+
+    def sides(self) -> Iterator[Sides]:
+        return chain.from_iterable(zip(*columns, strict=True) for columns in self.columns())
+
+    def _made_fit(self, source: str, target: str) -> Sides | None:
+        """Both sides, None where a side has nothing else."""
+        if not self._printable and source.isprintable() and target.isprintable():
+            return source, target
+        source, target = (_fitting(side, self._rules, self.replaced) for side in (source, target))
+        if is_blank(source) or is_blank(target):
+            self.left_out += 1
+            return None
+        return source, target
 
 
 def _fitting(text: str, rules: Sequence[Rule], replaced: dict[str, int]) -> str:

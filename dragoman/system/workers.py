@@ -72,6 +72,8 @@ class Workers:
         if self.crew or self.count < 2 or requests < self.enough:
             return
         self.crew = started(partial(translate_by, self.load), self.count)
+        for worker in self.crew:
+            worker.ready()
 
     def end(self) -> None:
         """End the processes at once."""

@@ -154,7 +154,7 @@ def test_a_line_comes_before_the_next_is_written(tmp_path: Path) -> None:
     assert waited == [True]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\n\r\0"))), st.booleans())
 def test_lines_written_are_read_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str], packed: bool) -> None:
     path = tmp_path_factory.mktemp("lines") / ("x.gz" if packed else "x")

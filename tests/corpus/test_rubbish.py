@@ -31,7 +31,7 @@ def good_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("mode", ["stop", "skip"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     at=st.floats(0, 1),
     length=st.integers(0, 30),
@@ -71,7 +71,7 @@ def is_read_or_refused(path: Path, mode: OnBadLine) -> None:
 
 @pytest.mark.parametrize("mode", ["stop", "skip"])
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(rubbish=st.binary(max_size=200) | st.text(max_size=100).map(str.encode))
 def test_rubbish_alone_is_survived(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, mode: OnBadLine, rubbish: bytes

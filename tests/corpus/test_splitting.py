@@ -108,7 +108,7 @@ def leaves_something(sides: list[tuple[str, str]], held: str) -> bool:
     return any(source != held and target not in targets for source, target in sides)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("stuvwxyz")), min_size=1, max_size=12),
     st.integers(0, 20),

@@ -43,7 +43,7 @@ def on_lines(pairs: Iterable[SentencePair]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("files", [["x.en", "x.zh"], ["x.tsv"], ["x.csv"], ["x.jsonl"], ["x.ndjson"], ["x.pharaoh"]])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(pairs=PAIRS, packed=PACKED)
 def test_text_comes_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, files: list[str], pairs: list[SentencePair], packed: str
@@ -56,7 +56,7 @@ def test_text_comes_back_as_it_was(
 
 
 @pytest.mark.parametrize("suffix", [*MARKUP, *CATALOGUES])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(pairs=PAIRS, packed=PACKED)
 def test_text_comes_back_but_for_spaces(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, pairs: list[SentencePair], packed: str

@@ -68,7 +68,7 @@ def assert_same(found: Sequence[Candidate], wanted: Sequence[Candidate]) -> None
         assert candidate.capped == theirs[pieces].capped
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     seed=st.integers(0, 10**6),
     beam=st.integers(1, 7),
@@ -251,7 +251,7 @@ def test_nothing_in_nothing_out() -> None:
         beam_search(ToyScorer(ABC), batch([4]), beam=0, max_lengths_B=[5])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     seed=st.integers(0, 10**6),
     beam=st.integers(1, 6),

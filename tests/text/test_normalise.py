@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.text.normalise import nfc, one_line
@@ -16,7 +16,6 @@ def test_nfc_composes_and_leaves_compatibility_signs_alone() -> None:
     assert nfc("plain") == "plain"
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8")))
 def test_nfc_is_the_unicode_one(text: str) -> None:
     assert nfc(text) == unicodedata.normalize("NFC", text)

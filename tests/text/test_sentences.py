@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.text.sentences import Part, cut_long, rejoin, split_sentences
@@ -64,7 +64,6 @@ def test_white_space_is_kept_where_it_stood() -> None:
     assert split_sentences("") == []
 
 
-@settings(deadline=None)
 @given(MIXED)
 def test_splitting_loses_nothing(text: str) -> None:
     parts = split_sentences(text)
@@ -75,7 +74,6 @@ def test_splitting_loses_nothing(text: str) -> None:
     assert not any(sign in part.text for part in parts for sign in "\r\n")
 
 
-@settings(deadline=None)
 @given(MIXED, st.integers(1, 12))
 def test_cuts_lose_nothing_fit_and_spare_signs(text: str, longest: int) -> None:
     parts = cut_long(text, lambda piece: len(piece) <= longest)
@@ -160,7 +158,6 @@ def test_translations_are_joined_as_their_script_wants() -> None:
     assert rejoin([], []) == ""
 
 
-@settings(deadline=None)
 @given(MIXED)
 def test_joining_the_parts_themselves_is_no_translation(text: str) -> None:
     parts = split_sentences(text)

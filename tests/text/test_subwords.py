@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dragoman.contracts import UserError
@@ -48,7 +48,6 @@ SEGMENTERS = {method: fit(LINES, 500, method)[0] for method in METHODS}
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None)
 @given(text=ANY_TEXT)
 @example(text="\u2581")
 @example(text=" \u2581 \U0010fffd1\U0010fffd ")
@@ -63,7 +62,6 @@ def test_lossless(method: Method, text: str) -> None:
     assert bool(ids) == bool(text)
 
 
-@settings(deadline=None)
 @given(ANY_TEXT)
 def test_escape_is_undone(text: str) -> None:
     assert SPACE not in escape(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.contracts import UserError
@@ -36,7 +36,6 @@ def test_words_carry_the_space_before_them() -> None:
     assert words_of("") == []
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(codec="utf-8")))
 def test_units_join_to_the_text(text: str) -> None:
     escaped = text.replace(SPACE, "")

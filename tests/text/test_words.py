@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.text.words import word_spans
@@ -33,7 +33,6 @@ def test_words_of_scripts(text: str, expected: list[str]) -> None:
     assert words(text) == expected
 
 
-@settings(deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8") | st.sampled_from("a我カ\u0301\u200d\u200c\ufe0f👩 \u0600\u3000")))
 def test_spans_cover_everything_but_white_space(text: str) -> None:
     spans = word_spans(text)
