@@ -5,18 +5,18 @@ from __future__ import annotations
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dragoman.contracts import Precision, Translator
+    from dragoman.contracts import Precision
 
 __all__ = ["__version__", "load"]
 
 __version__ = "0.1.0"
 
 
-def load(folder: str | Path, device: str = "cpu", precision: Precision = "fp32") -> Translator:
-    """The translator that `dragoman train --out FOLDER` made. UserError where there is none.
+def load(folder: str | Path, device: str = "cpu", precision: Precision = "fp32") -> Any:
+    """What `dragoman train --out FOLDER` made: a `Translator` or a `LanguageModel`. UserError where there is none.
 
     precision: "bf16" and "int8" are faster on some processors; where they are not, a warning says what is taken.
     """

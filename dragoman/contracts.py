@@ -217,21 +217,13 @@ class Score:
     token_log_probabilities: tuple[float, ...]
 
 
-class Translator(Protocol):
-    """A finished product: raw text in, raw text out; immutable once made."""
+class Product(Protocol):
+    """What training returns: finished, immutable, kept in a folder. Its verbs are its methods (`system/verbs.py`)."""
 
     @property
     def kind(self) -> str: ...
     @property
-    def source_language(self) -> str: ...
-    @property
-    def target_language(self) -> str: ...
-    @property
     def abilities(self) -> frozenset[Ability]: ...
-
-    def translate(
-        self, requests: Sequence[str | Request], options: SearchOptions = SearchOptions()
-    ) -> list[Translation]: ...
     def save(self, folder: Path) -> None:
         """Write everything but model.json and recipe.toml, which the store adds."""
         ...
@@ -241,6 +233,18 @@ class Translator(Protocol):
     def describe(self) -> Mapping[str, object]:
         """Facts for `info`: parameters, pieces, stored search options, ..."""
         ...
+
+
+class Translator(Product, Protocol):
+    """Raw text in, raw text in another language out."""
+
+    @property
+    def source_language(self) -> str: ...
+    @property
+    def target_language(self) -> str: ...
+    def translate(
+        self, requests: Sequence[str | Request], options: SearchOptions = SearchOptions()
+    ) -> list[Translation]: ...
 
 
 @runtime_checkable

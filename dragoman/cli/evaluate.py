@@ -1,4 +1,4 @@
-"""How good are the translations of a system?"""
+"""How good is a system on a test set?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dragoman.cli.loading import Ensemble, loaded, precision_of
+from dragoman.cli.language import evaluate_text
+from dragoman.cli.loading import Ensemble, loaded, precision_of, purpose_of
 from dragoman.cli.options import (
     Device,
     Engine,
@@ -56,12 +57,14 @@ def evaluate(
 ) -> None:
     """Measure translations against references: BLEU, chrF and TER, with sacrebleu's signatures.
 
+    Of a language model: perplexity and bits per character of a text.
+
     Parameters
     ----------
     system:
         A model folder; copy (the source as it is); or memory:FILE[,FILE] (the closest segment of a bitext).
     test:
-        Sentence pairs, in any format that train reads.
+        Sentence pairs, in any format that train reads; for a language model text files.
     reference:
         Text files with further references, a line a test pair.
     hypotheses:
@@ -80,6 +83,15 @@ def evaluate(
 
     if (system is None) == (hypotheses is None):
         raise UserError("evaluate: give one of a system (a model folder, copy, memory:FILE) and --hypotheses FILE")
+    if system is not None and purpose_of(system) == "generate":
+        given = {
+            **{"--reference": reference, "--out": out, "--explain": explain, "--source": source, "--target": target},
+            **{"--with": with_, "--engine": engine, "--precision": precision != "fp32", "--workers": workers},
+            **search.given(),
+        }
+        refuse_given("a language model is evaluated on a text", given)
+        evaluate_text(system, test, as_json, on_bad_line, device, threads, quiet)
+        return
     if as_json and explain is not None:
         raise UserError("--explain is for reading, --json for programs: give one of them")
     if hypotheses is not None:

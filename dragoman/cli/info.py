@@ -48,7 +48,7 @@ def _facts(folder: Path) -> dict[str, object]:
     return {
         "folder": str(folder),
         "kind": card.kind,
-        "languages": f"{card.source_language}-{card.target_language}",
+        "languages": "-".join(card.languages),
         "created": card.created,
         "dragoman": card.dragoman,
         "fingerprint": card.fingerprint,

@@ -63,6 +63,17 @@ def loaded(
     return in_precision(together, precision, tell)
 
 
+def purpose_of(name: str) -> str:
+    """The verb of the model in a folder: "translate", "generate", ...; of what is none, or not whole, "translate"."""
+    from dragoman.system.baselines import baseline_of
+    from dragoman.system.store import read_card
+    from dragoman.system.verbs import own_verb
+
+    if baseline_of(name) is not None or not (Path(name) / "model.json").exists():
+        return "translate"
+    return own_verb(read_card(Path(name)).kind)
+
+
 def precision_of(system: System) -> Precision:
     """What a loaded system computes in: a worker process takes the same."""
     return system.precision if isinstance(system, HasPrecision) else "fp32"

@@ -40,6 +40,9 @@ Source = Annotated[
     str | None, Parameter(metavar="LANGUAGE", help="Of the source side, such as zh; many files tell it themselves.")
 ]
 Target = Annotated[str | None, Parameter(metavar="LANGUAGE", help="Of the target side.")]
+Language = Annotated[
+    str | None, Parameter(metavar="LANGUAGE", help="Of text in one language, such as en; names like my.en tell it.")
+]
 OnBadLine = Annotated[
     Literal["stop", "skip"],
     Parameter(help="What to do about a line that is no text (not UTF-8, NUL): end, or set it aside and count it."),
@@ -122,6 +125,11 @@ class LengthFlags:
         """What the translator is asked for."""
         return SearchOptions(alpha=self.alpha, length_form=self.length_form, batch_tokens=self.batch_tokens)
 
+    def given(self) -> dict[str, object]:
+        """The options whose values are not those of an empty command line, for `refuse_given`."""
+        unsaid, names = type(self)(), [field.name for field in fields(self)]
+        return {f"--{name.replace('_', '-')}": getattr(self, name) != getattr(unsaid, name) for name in names}
+
 
 @Parameter(name="*")
 @dataclass(frozen=True)
@@ -156,11 +164,6 @@ class SearchFlags(LengthFlags):
         if drawn != Sampling():
             raise UserError("--temperature, --top-k, --top-p and --sample-seed need --sample")
         return None
-
-    def given(self) -> dict[str, object]:
-        """The options whose values are not those of an empty command line, for `refuse_given`."""
-        unsaid, names = SearchFlags(), [field.name for field in fields(self)]
-        return {f"--{name.replace('_', '-')}": getattr(self, name) != getattr(unsaid, name) for name in names}
 
 
 def refuse_given(why: str, options: Mapping[str, object]) -> None:

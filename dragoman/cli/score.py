@@ -1,10 +1,11 @@
-"""What does a model think of given translations?"""
+"""What does a model think of given translations, or lines?"""
 
 from __future__ import annotations
 
 from itertools import islice
 
-from dragoman.cli.loading import Ensemble, loaded, require
+from dragoman.cli.language import score_lines
+from dragoman.cli.loading import Ensemble, loaded, purpose_of, require
 from dragoman.cli.options import (
     Device,
     File,
@@ -17,6 +18,7 @@ from dragoman.cli.options import (
     Source,
     Target,
     Threads,
+    refuse_given,
 )
 from dragoman.cli.reading import every_record, opened
 from dragoman.cli.screen import screen
@@ -43,20 +45,26 @@ def score(
 ) -> None:
     """Print a line a record: the score that a search maximises, a tab, the log-probability (natural logs).
 
-    Records that are set aside (a blank side, a missing language) give an empty line.
+    Records that are set aside (a blank side, a missing language) give an empty line. A language model prints the
+    log-probability of each line of a text.
 
     Parameters
     ----------
     model:
         A model folder.
     test:
-        Sentence pairs, in any format that train reads.
+        Sentence pairs, in any format that train reads; for a language model text files, a sentence a line.
     out:
         Write there instead of to standard output.
     """
     from dragoman.corpus.lines import writing
     from dragoman.system.baselines import baseline_of
 
+    if purpose_of(model) == "generate":
+        asked = {"--source": source, "--target": target, "--with": with_, "--precision": precision != "fp32"}
+        refuse_given("a language model scores lines", {**asked, **length.given()})
+        score_lines(model, test, out, on_bad_line, device, threads, quiet)
+        return
     baseline = baseline_of(model)
     if baseline is not None:
         require(baseline.kind, baseline.abilities, Ability.SCORE)

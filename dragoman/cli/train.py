@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, cast
 
+from dragoman.cli.data import opened_data
 from dragoman.cli.errors import stopping
 from dragoman.cli.loading import use_threads
 from dragoman.cli.options import (
@@ -17,6 +17,7 @@ from dragoman.cli.options import (
     File,
     Files,
     Folder,
+    Language,
     OnBadLine,
     Quiet,
     Seed,
@@ -26,10 +27,8 @@ from dragoman.cli.options import (
     Threads,
     refuse_given,
 )
-from dragoman.cli.reading import opened
 from dragoman.cli.screen import say, screen
-from dragoman.contracts import Bitext, DataKind, Recipe, UserError
-from dragoman.wording import counted
+from dragoman.contracts import Bitext, Recipe, UserError
 
 if TYPE_CHECKING:
     from dragoman.system.backtranslation import Backtranslation
@@ -37,9 +36,6 @@ if TYPE_CHECKING:
 
 EXAMPLE = "dragoman train transformer-tiny --train my.tmx --out my-model"
 SHOWN_FACTS = ("folder", "kind", "languages", "size", "synthetic", "seconds", "done", "dev_figures")
-HELD_OUT_SHARE = 20  # one pair in 20 ...
-HELD_OUT_MOST = 500  # ... but at most so many, and at least ...
-HELD_OUT_LEAST = 10
 
 
 def train(
@@ -50,6 +46,7 @@ def train(
     dev: Files | None = None,
     source: Source = None,
     target: Target = None,
+    language: Language = None,
     out: Folder | None = None,
     set_: Settings | None = None,
     seed: Seed = None,
@@ -65,7 +62,7 @@ def train(
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Train a model on sentence pairs; the same command again goes on with what was interrupted.
+    """Train a model on sentence pairs or on text; the same command again goes on with what was interrupted.
 
     Under torchrun several processes, or machines, learn one network together.
 
@@ -75,9 +72,10 @@ def train(
         A name that `dragoman recipes` lists, or a path ending in .toml.
     train:
         Files or folders: TSV, CSV, JSON Lines, Pharaoh, TMX, XLIFF, PO, MO stand alone, plain text files come in
-        pairs (source, target); compressed ones too; - is standard input; NAME*3 reads NAME three times.
+        pairs (source, target); compressed ones too; - is standard input; NAME*3 reads NAME three times. For a language
+        model any text files.
     dev:
-        Pairs on which checkpoints are chosen; without it a few are held out of the training pairs.
+        Data on which checkpoints are chosen; without it a little is held out of the training data.
     out:
         The folder that becomes the model.
     set_:
@@ -109,7 +107,13 @@ def train(
             "--finish stands alone, all else is as in the work there",
             {
                 **{"RECIPE": recipe, "--train": train, "--dev": dev, "--source": source, "--target": target},
-                **{"--out": out, "--set": set_, "--seed": seed is not None, "--time-budget": time_budget},
+                **{
+                    "--language": language,
+                    "--out": out,
+                    "--set": set_,
+                    "--seed": seed is not None,
+                    "--time-budget": time_budget,
+                },
                 **{"--init-from": init_from, "--monolingual": monolingual, "--reverse": reverse},
                 **{"--restart": restart, "--discard-work": discard_work},
                 "--on-bad-line": on_bad_line != "stop",
@@ -127,7 +131,6 @@ def train(
 
     sets = [*(set_ or ()), *([f"time_budget={time_budget}"] if time_budget else ())]
     chosen = recipe_from(recipe, sets)
-    _check_data(chosen.kind, chosen.data)
     rank, world = (int(os.environ.get(name, default)) for name, default in (("RANK", "0"), ("WORLD_SIZE", "1")))
     same: dict[str, Any] = {
         "seed": 1 if seed is None else seed,
@@ -137,19 +140,22 @@ def train(
         "world": world,
     }
     _check_backtranslation(chosen, monolingual, reverse, [*train, *(dev or ())], world)
+    where = source, target, language, on_bad_line
     if rank:
         with redirect_stderr(StringIO()):
-            bitext, _ = _opened(train, dev, source, target, on_bad_line)
+            data, _ = opened_data(chosen, train, dev, *where)
         with stopping():
-            follow_training(chosen, bitext, rank=rank, **same)
+            follow_training(chosen, data, rank=rank, **same)
         return
     check_folder(Path(out))
-    bitext, held = _opened(train, dev, source, target, on_bad_line)
-    more = _backtranslation(monolingual, reverse, bitext, held, on_bad_line)
+    data, held = opened_data(chosen, train, dev, *where)
+    more = None
+    if monolingual and reverse:  # of kinds alone that learn from pairs
+        more = _backtranslation(monolingual, reverse, cast(Bitext, data), cast(Bitext, held), on_bad_line)
     with screen(quiet) as report, stopping() as stop:
         outcome = train_model(
             chosen,
-            bitext,
+            data,
             held,
             Path(out),
             **same,
@@ -184,36 +190,6 @@ def _finish(folder: str, *, device: str, threads: int, quiet: bool) -> None:
     _conclude(Path(folder), outcome)
 
 
-def _check_data(kind: str, data: DataKind) -> None:
-    if data is not DataKind.BITEXT:
-        raise UserError(f"train: kind '{kind}' learns from {data.value}, which no reader here provides")
-
-
-def _opened(
-    train: Sequence[str],
-    dev: Sequence[str] | None,
-    source: str | None,
-    target: str | None,
-    on_bad_line: Literal["stop", "skip"],
-) -> tuple[Bitext, Bitext]:
-    """The pairs to train on and those to choose by."""
-    bitext = opened(train, source, target, on_bad_line, "train")
-    if dev:
-        return bitext, opened(dev, bitext.source_language, bitext.target_language, on_bad_line, "dev")
-    return _held_out(bitext)
-
-
-def _held_out(bitext: Bitext) -> tuple[Bitext, Bitext]:
-    from dragoman.corpus.splitting import hold_out
-
-    about = min(HELD_OUT_MOST, max(HELD_OUT_LEAST, len(bitext) // HELD_OUT_SHARE))
-    train, dev, left_out = hold_out(bitext, about)
-    leaks = f", {left_out:,} left out of train as their source or target stands in dev" if left_out else ""
-    left = f"{len(train):,} left to train on{leaks}"
-    say(f"dev: {counted(len(dev), 'pair')} held out by hash of the source, {left} (--dev gives others)")
-    return train, dev
-
-
 def _check_backtranslation(
     recipe: Recipe[Any, Any], monolingual: list[str] | None, reverse: str | None, others: list[str], world: int
 ) -> None:
@@ -239,14 +215,8 @@ def _check_backtranslation(
 
 
 def _backtranslation(
-    monolingual: list[str] | None,
-    reverse: str | None,
-    train: Bitext,
-    dev: Bitext,
-    on_bad_line: OnBadLine,
-) -> Backtranslation | None:
-    if not monolingual or not reverse:
-        return None
+    monolingual: list[str], reverse: str, train: Bitext, dev: Bitext, on_bad_line: OnBadLine
+) -> Backtranslation:
     from dragoman.corpus.monolingual import open_monolingual
     from dragoman.system.backtranslation import Backtranslation, check_reverse
 
@@ -256,6 +226,21 @@ def _backtranslation(
     return Backtranslation(text, Path(reverse))
 
 
+NEXT = {
+    "translate": "translate with: dragoman translate {out} FILE",
+    "generate": "generate with: dragoman generate {out} --prefix TEXT",
+}
+
+
+def next_command(out: Path) -> str:
+    """What a user does with the finished model."""
+    from dragoman.system.store import read_card
+    from dragoman.system.verbs import own_verb
+
+    verb = own_verb(read_card(out).kind)
+    return NEXT.get(verb, f"next: dragoman {verb} {{out}} FILE").format(out=out)
+
+
 def _conclude(out: Path, outcome: Outcome) -> None:
     from dragoman.cli.info import card_lines
 
@@ -263,4 +248,4 @@ def _conclude(out: Path, outcome: Outcome) -> None:
         print(f"{out} is finished; nothing to do (--restart trains anew, a raised limit goes on)")
     else:
         print("\n".join(card_lines(out, SHOWN_FACTS)))
-    print(f"translate with: dragoman translate {out} FILE")
+    print(next_command(out))

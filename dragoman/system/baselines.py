@@ -30,6 +30,7 @@ from dragoman.corpus.splitting import split_key
 from dragoman.system.catalogue import PRESETS
 from dragoman.system.store import load_model
 from dragoman.system.stream import System
+from dragoman.system.verbs import require_verb
 from dragoman.text.words import word_spans
 
 Integers = npt.NDArray[np.int64]
@@ -155,7 +156,10 @@ def resolve_system(
     if baseline is None:
         if name in PRESETS and not Path(name).exists():
             raise UserError(f"{name}: is a recipe, not a model; train it first: dragoman train {name} ... --out DIR")
-        return load_model(Path(name), device)
+        if Path(name).is_dir():
+            require_verb(name, "translate")
+        translator: System = load_model(Path(name), device)
+        return translator
     if device not in ("cpu", "auto"):
         raise UserError(f"{name}: runs on the cpu only, not on {device!r}")
     if baseline is CopyTranslator:

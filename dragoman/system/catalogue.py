@@ -1,4 +1,4 @@
-"""Which kinds of translator are there, and which ready recipes?
+"""Which kinds are there, and which ready recipes?
 
 A new kind is one row in KINDS (its Recipe class) and a row in PRESETS for each ready recipe. Classes and
 recipes are named as "module:name" and imported when asked for, so that a look at the table costs nothing.
@@ -28,6 +28,10 @@ ENGINES: dict[str, str] = {"ctranslate2": "dragoman.neural.exported:ExportedTran
 EXPORTERS: dict[tuple[str, str], str] = {
     ("transformer", "ctranslate2"): "dragoman.neural.exporting:write_ctranslate2",
 }
+
+
+# What models are for: a method of the product, and the command that calls it. All have `info`, all can be evaluated.
+VERBS: tuple[str, ...] = ("translate", "generate")
 
 
 class Preset(NamedTuple):
@@ -88,9 +92,11 @@ def recipe_class(kind: str) -> type[Recipe[Any, Any]]:
     return found
 
 
-def model_kinds() -> list[str]:
-    """The kinds that a model can be of: an unsettled recipe trains one of another kind."""
-    return [kind for kind in KINDS if not issubclass(recipe_class(kind), Unsettled)]
+def model_kinds(verb: str = "") -> list[str]:
+    """The kinds that a model can be of: an unsettled recipe trains one of another kind. verb: those alone whose
+    models have it."""
+    kinds = [kind for kind in KINDS if not issubclass(recipe_class(kind), Unsettled)]
+    return [kind for kind in kinds if not verb or hasattr(product_class(kind), verb)]
 
 
 def product_class(kind: str) -> Any:

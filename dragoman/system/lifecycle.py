@@ -12,22 +12,12 @@ import os
 import platform
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dragoman.contracts import (
-    Bitext,
-    Progress,
-    Recipe,
-    SentencePair,
-    Translator,
-    UserError,
-    Work,
-    never,
-    quiet,
-)
+from dragoman.contracts import Bitext, Product, Progress, Recipe, UserError, Work, never, quiet
 from dragoman.evaluation.curves import learning_curve
 from dragoman.system import runs, store
 from dragoman.system.backtranslation import (
@@ -40,22 +30,24 @@ from dragoman.system.backtranslation import (
     without_seconds,
 )
 from dragoman.system.journal import Journal, last_dev_figures, rows_of
+from dragoman.system.remembered import remembered
 from dragoman.system.settling import settled_recipe, shared_recipe
+from dragoman.texts import Text, languages_of
 
 
 @dataclass(frozen=True)
 class Outcome:
     """product: None where the model was finished already. facts: what report.json says of the training."""
 
-    product: Translator | None
+    product: Any
     already_finished: bool
     facts: Mapping[str, Any]
 
 
 def train_model(
     recipe: Recipe[Any, Any],
-    train: Bitext,
-    dev: Bitext | None,
+    train: Bitext | Text,
+    dev: Bitext | Text | None,
     out: Path,
     *,
     seed: int = 1,
@@ -84,7 +76,8 @@ def train_model(
     reverse = ""
     if backtranslation is not None:
         choices_of(recipe)
-        reverse = check_reverse(backtranslation.reverse, train.source_language, train.target_language).fingerprint
+        source, target = languages_of(train)
+        reverse = check_reverse(backtranslation.reverse, source, target).fingerprint
     check_folder(out)
     _make_folder(out)
     start, start_fingerprint = _start(recipe, train, init_from, out, device, report)
@@ -139,7 +132,7 @@ def finish_model(
 ) -> Outcome:
     """Make a model of the best checkpoint so far in OUT/work; the train command can still go on with it.
 
-    The learner is given bitexts that know their facts but hold no pairs.
+    The learner is given data that know their facts but hold nothing.
     """
     run_file = out / "work" / "run.json"
     if not run_file.exists() or (out / "work" / "clearing").exists():
@@ -157,33 +150,8 @@ def finish_model(
         recipe = runs.recipe_of(run)
         store.resolve_device(recipe.kind, device)
         work = Work(out / "work", report, run.seed, device, threads, stop=stop, finish=True)
-        dev = None if run.dev is None else RememberedBitext(run.dev)
-        return _learn(recipe, RememberedBitext(run.train), dev, replace(run, complete=False), work, out)
-
-
-@dataclass(frozen=True)
-class RememberedBitext:
-    """What a run knows of its data when the files are not at hand: `len` and languages, but no pairs."""
-
-    facts: runs.DataFacts
-
-    @property
-    def source_language(self) -> str:
-        return self.facts.source_language
-
-    @property
-    def target_language(self) -> str:
-        return self.facts.target_language
-
-    @property
-    def fingerprint(self) -> str:
-        return self.facts.fingerprint
-
-    def __len__(self) -> int:
-        return self.facts.pairs
-
-    def __iter__(self) -> Iterator[SentencePair]:
-        raise UserError(f"{self.facts.files or 'the training data'}: needed again to finish this model")
+        dev = None if run.dev is None else remembered(run.dev)
+        return _learn(recipe, remembered(run.train), dev, replace(run, complete=False), work, out)
 
 
 # --- may this command go on? --------------------------------------------------------------------
@@ -258,26 +226,27 @@ def _make_folder(out: Path) -> None:
 
 def _start(
     recipe: Recipe[Any, Any],
-    train: Bitext,
+    train: Bitext | Text,
     init_from: Path | None,
     out: Path,
     device: str,
     report: Callable[[Progress], None],
-) -> tuple[Translator | None, str]:
+) -> tuple[Product | None, str]:
     """The model to go on from and its fingerprint; UserError where this recipe and data cannot."""
     if init_from is None:
         return None, ""
     if init_from.resolve() == out.resolve():
         raise UserError(f"--init-from {init_from}: is --out as well; choose another --out")
-    start = store.load_model(init_from, device)
+    start: Product = store.load_model(init_from, device)
     card = store.read_card(init_from)
     if card.kind != recipe.kind:
         raise UserError(f"--init-from {init_from}: is a {card.kind}; the recipe trains a {recipe.kind}")
-    was, now = (card.source_language, card.target_language), (train.source_language, train.target_language)
+    was, now = card.languages, languages_of(train)
+    knows = "translates" if card.source_language else "is for"
     if was == now[::-1] and was != now:
-        raise UserError(f"--init-from {init_from}: translates {'-'.join(was)}, the data is {'-'.join(now)}")
+        raise UserError(f"--init-from {init_from}: {knows} {'-'.join(was)}, the data is {'-'.join(now)}")
     if was != now:
-        note = f"the model of --init-from translates {'-'.join(was)}, the data is {'-'.join(now)}"
+        note = f"the model of --init-from {knows} {'-'.join(was)}, the data is {'-'.join(now)}"
         report(Progress("reading", note=note))
     return start, card.fingerprint
 
@@ -287,8 +256,8 @@ def _start(
 
 def _learn(
     recipe: Recipe[Any, Any],
-    train: Bitext,
-    dev: Bitext | None,
+    train: Bitext | Text,
+    dev: Bitext | Text | None,
     run: runs.Run,
     work: Work,
     out: Path,
@@ -306,9 +275,9 @@ def _learn(
         learning = recipe
         if run.text is not None:
             if backtranslation is None or runs.read_state(work.folder):
-                synthetic = pairs_found(work.folder, train.source_language, train.target_language)
+                synthetic = pairs_found(work.folder, *languages_of(train))
             else:
-                synthetic = synthetic_pairs(backtranslation, recipe, train.source_language, given)
+                synthetic = synthetic_pairs(backtranslation, recipe, languages_of(train)[0], given)
             learning = without_seconds(recipe, synthetic.made.seconds)
             given = replace(given, synthetic=synthetic, began=work.began + synthetic.seconds_now)
         product = learning.train(train, dev, given)
@@ -317,7 +286,7 @@ def _learn(
     state = runs.read_state(work.folder)
     facts = {
         "kind": recipe.kind,
-        "languages": f"{train.source_language}-{train.target_language}",
+        "languages": "-".join(languages_of(train)),
         "train": str(run.train),
         "dev": str(run.dev) if run.dev else None,
         **({"synthetic": {"from": str(run.text), "by": run.reverse_files, **synthetic.facts()}} if synthetic else {}),

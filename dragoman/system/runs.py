@@ -21,6 +21,7 @@ from dragoman.corpus.monolingual import Monolingual
 from dragoman.durations import format_duration
 from dragoman.system.settings import differences, recipe_of_toml, to_toml, value_at
 from dragoman.system.store import read_card, write_text
+from dragoman.texts import Text
 from dragoman.wording import counted
 
 
@@ -33,6 +34,11 @@ class DataFacts:
     source_language: str
     target_language: str
     fingerprint: str
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What is compared."""
+        return self.fingerprint, self.source_language, self.target_language
 
     def __str__(self) -> str:
         return f"{self.files or 'data'} ({self.source_language}-{self.target_language}, {counted(self.pairs, 'pair')})"
@@ -47,8 +53,16 @@ class TextFacts:
     language: str
     fingerprint: str
 
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What is compared."""
+        return self.fingerprint, self.language
+
     def __str__(self) -> str:
         return f"{self.files or 'text'} ({self.language}, {counted(self.lines, 'line')})"
+
+
+AnyFacts = DataFacts | TextFacts
 
 
 @dataclass(frozen=True)
@@ -63,8 +77,8 @@ class Run:
 
     identity: str
     recipe: str
-    train: DataFacts
-    dev: DataFacts | None
+    train: AnyFacts
+    dev: AnyFacts | None
     seed: int
     threads: int
     device: str
@@ -78,8 +92,8 @@ class Run:
 
 def new_run(
     recipe: Recipe[Any, Any],
-    train: Bitext,
-    dev: Bitext | None,
+    train: Bitext | Text,
+    dev: Bitext | Text | None,
     *,
     seed: int,
     threads: int,
@@ -91,20 +105,28 @@ def new_run(
 ) -> Run:
     """What this command asks for. start, reverse: fingerprints of the models to go on from, and to translate back
     with. names: for messages."""
+    held_out = "held-out lines" if isinstance(train, Text) else "held-out pairs"
     return Run(
         identity=secrets.token_hex(8),
         recipe=to_toml(recipe, commented=False),
-        train=_facts(train, names.get("train", "")),
-        dev=None if dev is None else _facts(dev, names.get("dev", "") or "held-out pairs"),
+        train=facts_of(train, names.get("train", "")),
+        dev=None if dev is None else facts_of(dev, names.get("dev", "") or held_out),
         seed=seed,
         threads=threads,
         device=device,
         start=start,
         start_files=names.get("init_from", ""),
-        text=None if text is None else _text_facts(text, names.get("monolingual", "")),
+        text=_text_facts(text, names.get("monolingual", "")),
         reverse=reverse,
         reverse_files=names.get("reverse", ""),
     )
+
+
+def facts_of(data: Bitext | Text, files: str) -> AnyFacts:
+    """What identifies the data, whichever they are."""
+    if isinstance(data, Text):
+        return TextFacts(files, len(data), data.language, data.fingerprint)
+    return DataFacts(files, len(data), data.source_language, data.target_language, data.fingerprint)
 
 
 def write_run(run: Run, path: Path) -> None:
@@ -164,7 +186,7 @@ def refuse_other_work(old: Run, new: Run, out: Path) -> None:
     before, after = recipe_of(old), recipe_of(new)
     changed = [str(difference) for difference in differences(before, after) if difference.name not in after.limits]
     for name, was, now in (("training data", old.train, new.train), ("dev data", old.dev, new.dev)):
-        if _identity(was) != _identity(now):
+        if (was and was.identity) != (now and now.identity):
             changed.append(f"{name} {was or 'none'} -> {now or 'none'}")
     if old.seed != new.seed:
         changed.append(f"seed {old.seed} -> {new.seed}")
@@ -239,16 +261,8 @@ def _limit(recipe: Recipe[Any, Any], name: str) -> float:
     return float(value_at(recipe, name) or math.inf)
 
 
-def _facts(bitext: Bitext, files: str) -> DataFacts:
-    return DataFacts(files, len(bitext), bitext.source_language, bitext.target_language, bitext.fingerprint)
-
-
-def _text_facts(text: Monolingual, files: str) -> TextFacts:
-    return TextFacts(files, len(text), text.language, text.fingerprint)
-
-
-def _identity(facts: DataFacts | None) -> tuple[str, ...]:
-    return (facts.fingerprint, facts.source_language, facts.target_language) if facts else ()
+def _text_facts(text: Monolingual | None, files: str) -> TextFacts | None:
+    return None if text is None else TextFacts(files, len(text), text.language, text.fingerprint)
 
 
 def _model(fingerprint: str, files: str) -> str:

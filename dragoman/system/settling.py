@@ -9,11 +9,12 @@ from typing import Any
 from dragoman.contracts import Bitext, Recipe, Unsettled, UserError, Work, quiet
 from dragoman.system import store
 from dragoman.system.settings import read_toml, recipe_of_toml, to_toml
+from dragoman.texts import Text
 
 
 def follow_training(
     recipe: Recipe[Any, Any],
-    train: Bitext,
+    train: Bitext | Text,
     *,
     rank: int,
     world: int,
@@ -48,7 +49,7 @@ def shared_recipe(
     return recipe_of_toml(told, "the recipe of the process that leads") if told else None
 
 
-def settled_recipe(recipe: Recipe[Any, Any], train: Bitext, work: Work) -> Recipe[Any, Any]:
+def settled_recipe(recipe: Recipe[Any, Any], train: Bitext | Text, work: Work) -> Recipe[Any, Any]:
     """The recipe with nothing left open, kept in the work folder from the first time on."""
     if not isinstance(recipe, Unsettled):
         return recipe

@@ -25,9 +25,10 @@ import filelock
 import pydantic
 
 import dragoman
-from dragoman.contracts import Recipe, Translator, UserError
+from dragoman.contracts import Product, Recipe, UserError
 from dragoman.system.catalogue import ENGINES, KINDS, product_class
 from dragoman.system.settings import to_toml
+from dragoman.texts import languages_of
 
 MODEL_FORMAT = 1
 _CARD = "model.json"
@@ -45,6 +46,7 @@ class ModelCard:
     fingerprint: of all that the product itself wrote, so equal weights, equal fingerprint.
     checksums: blake2b of each of those files; records: the other files (recipe, report, progress).
     run: the training run that made it, as lifecycle compares it; empty for a model saved by hand.
+    source_language: empty where the product knows one language only.
     """
 
     format: int
@@ -58,12 +60,17 @@ class ModelCard:
     dragoman: str = ""
     run: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """(source, target), or the only one."""
+        return (self.source_language, self.target_language) if self.source_language else (self.target_language,)
+
 
 # --- writing ------------------------------------------------------------------------------------
 
 
 def save_model(
-    product: Translator,
+    product: Product,
     recipe: Recipe[Any, Any],
     folder: Path,
     facts: Mapping[str, object] | None = None,
@@ -102,17 +109,18 @@ def write_report(folder: Path, facts: Mapping[str, object]) -> None:
 def write_card(
     folder: Path,
     kind: str,
-    product: Translator,
+    product: Product,
     checksums: Mapping[str, str],
     records: Sequence[str],
     run: Mapping[str, Any] | None = None,
 ) -> ModelCard:
     """model.json, last of all: from now on the folder is a model."""
+    *source, target = languages_of(product)
     card = ModelCard(
         format=MODEL_FORMAT,
         kind=kind,
-        source_language=product.source_language,
-        target_language=product.target_language,
+        source_language=source[0] if source else "",
+        target_language=target,
         fingerprint=_digest(json.dumps([kind, sorted(checksums.items())]).encode()),
         checksums=checksums,
         records=tuple(records),
@@ -142,8 +150,8 @@ def flush(file: IO[Any]) -> None:
 # --- reading ------------------------------------------------------------------------------------
 
 
-def load_model(folder: Path, device: str = "cpu") -> Translator:
-    """The product in a model folder, its files checked against their sums.
+def load_model(folder: Path, device: str = "cpu") -> Any:
+    """The product in a model folder, its files checked against their sums; what it can do depends on its kind.
 
     UserError in one line: not a model, training unfinished, damaged, newer format, unknown kind.
     """
@@ -220,11 +228,10 @@ def verify(folder: Path, card: ModelCard) -> None:
             raise UserError(f"{path}: damaged (its checksum differs)")
 
 
-def _load_product(folder: Path, card: ModelCard, device: str) -> Translator:
+def _load_product(folder: Path, card: ModelCard, device: str) -> Any:
     product = product_class(card.kind)
     resolve_device(card.kind, device)
-    loaded: Translator = product.load(folder, device=device) if takes_device(product) else product.load(folder)
-    return loaded
+    return product.load(folder, device=device) if takes_device(product) else product.load(folder)
 
 
 def resolve_device(kind: str, device: str) -> str:

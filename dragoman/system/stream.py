@@ -82,8 +82,8 @@ def check_options(system: System, options: SearchOptions, prefix: str = "") -> N
 
 
 def kinds_with(ability: Ability) -> list[str]:
-    """The kinds of the catalogue that have an ability."""
-    return [kind for kind in model_kinds() if ability in product_class(kind).abilities]
+    """The kinds of translators in the catalogue that have an ability."""
+    return [kind for kind in model_kinds("translate") if ability in product_class(kind).abilities]
 
 
 def windows(lines: Iterable[Line], size: int) -> Iterator[tuple[list[Line], UserError | None]]:

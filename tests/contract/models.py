@@ -14,12 +14,14 @@ from typing import Any
 
 import pytest
 
-from dragoman.contracts import Ability, Recipe, Translator, never
+from dragoman.contracts import Ability, DataKind, Recipe, Translator, never
+from dragoman.corpus.bitext import ListBitext
 from dragoman.system.catalogue import model_kinds, recipe_class
 from dragoman.system.lifecycle import Outcome, train_model
 from dragoman.system.settings import with_settings
 from dragoman.system.store import load_model
 from dragoman.system.stream import kinds_with
+from dragoman.system.verbs import own_verb
 from tests.generated import generated_bitext
 
 TINY: dict[str, list[str]] = {
@@ -55,6 +57,33 @@ SOURCES = [pair.source for pair in TEST]
 
 
 @dataclass(frozen=True)
+class Data:
+    """What kinds of one DataKind learn from. other: not quite the same; few: enough to learn something."""
+
+    languages: tuple[str, ...]
+    train: Any
+    dev: Any
+    other: Any
+    few: Any
+
+
+DATA = {
+    DataKind.BITEXT: Data(
+        ("en", "zh"), TRAIN, DEV, ListBitext(TRAIN.pairs[1:], "en", "zh"), ListBitext(TRAIN.pairs[:60], "en", "zh")
+    ),
+}
+SAY: dict[str, Callable[[Any], list[str]]] = {
+    "translate": lambda product: [translation.text for translation in product.translate(SOURCES)],
+}
+FIRST: dict[str, Any] = {"translate": SOURCES[:1]}  # what a verb is given to say the first of these
+
+
+def said(product: Any) -> list[str]:
+    """What a product does, in words: equal products say the same."""
+    return SAY[own_verb(product.kind)](product)
+
+
+@dataclass(frozen=True)
 class Trained:
     """A kind's tiny model: its recipe, the folder that `train` made, and the product loaded from there."""
 
@@ -62,7 +91,18 @@ class Trained:
     recipe: Recipe[Any, Any]
     folder: Path
     outcome: Outcome
-    translator: Translator
+    product: Any
+
+    @property
+    def translator(self) -> Translator:
+        """The product of a kind that translates."""
+        found: Translator = self.product
+        return found
+
+    @property
+    def data(self) -> Data:
+        """What such kinds learn from."""
+        return DATA[self.recipe.data]
 
 
 def tiny_recipe(kind: str) -> Recipe[Any, Any]:
@@ -72,7 +112,9 @@ def tiny_recipe(kind: str) -> Recipe[Any, Any]:
 
 def train(kind: str, folder: Path, stop: Callable[[], bool] = never) -> Outcome:
     """Train the tiny model of a kind, always with the same data, seed and threads."""
-    return train_model(tiny_recipe(kind), TRAIN, DEV, folder, seed=SEED, threads=1, stop=stop)
+    recipe = tiny_recipe(kind)
+    data = DATA[recipe.data]
+    return train_model(recipe, data.train, data.dev, folder, seed=SEED, threads=1, stop=stop)
 
 
 def trained(kind: str, folder: Path) -> Trained:
@@ -82,17 +124,18 @@ def trained(kind: str, folder: Path) -> Trained:
 
 
 every_kind = pytest.mark.parametrize("model", model_kinds(), indirect=True)
+every_translator = pytest.mark.parametrize("model", model_kinds("translate"), indirect=True)
 
 
 def kinds_that(*abilities: Ability) -> pytest.MarkDecorator:
-    """Run a test for each kind that has all these abilities."""
-    able = [kind for kind in model_kinds() if all(kind in kinds_with(ability) for ability in abilities)]
+    """Run a test for each kind of translator that has all these abilities."""
+    able = [kind for kind in model_kinds("translate") if all(kind in kinds_with(ability) for ability in abilities)]
     return pytest.mark.parametrize("model", able, indirect=True)
 
 
 def kinds_without(ability: Ability) -> pytest.MarkDecorator:
-    """Run a test for each kind that lacks an ability."""
-    unable = [kind for kind in model_kinds() if kind not in kinds_with(ability)]
+    """Run a test for each kind of translator that lacks an ability."""
+    unable = [kind for kind in model_kinds("translate") if kind not in kinds_with(ability)]
     return pytest.mark.parametrize("model", unable, indirect=True)
 
 

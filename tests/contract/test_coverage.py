@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dragoman.abilities import CanCover
-from tests.contract.models import SOURCES, Trained, every_kind
+from tests.contract.models import SOURCES, Trained, every_translator
 
 
-@every_kind
+@every_translator
 def test_what_it_was_trained_on_is_known_and_strange_signs_are_not(model: Trained) -> None:
     assert isinstance(model.translator, CanCover)
     known = model.translator.coverage(SOURCES)
@@ -18,7 +18,7 @@ def test_what_it_was_trained_on_is_known_and_strange_signs_are_not(model: Traine
     assert strange.units > known.units
 
 
-@every_kind
+@every_translator
 def test_white_space_is_no_unit_and_nothing_is_nothing(model: Trained) -> None:
     assert isinstance(model.translator, CanCover)
     nothing = model.translator.coverage(["", " \u3000"])

@@ -49,7 +49,8 @@ def folder(model: Trained, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def exported(folder: Path) -> Translator:
-    return load_model(folder)
+    translator: Translator = load_model(folder)
+    return translator
 
 
 def best_of(translator: Translator, texts: list[str], options: SearchOptions = SearchOptions()) -> list[Hypothesis]:

@@ -9,7 +9,7 @@ import pytest
 from dragoman.contracts import Flag, UserError
 from dragoman.corpus.lines import Line, read_lines
 from dragoman.system.stream import translate_lines
-from tests.contract.models import SOURCES, Trained, every_kind
+from tests.contract.models import SOURCES, Trained, every_translator
 
 ODD = [
     "7",
@@ -31,7 +31,7 @@ ODD = [
 ]
 
 
-@every_kind
+@every_translator
 def test_every_line_has_its_line(model: Trained, tmp_path: Path) -> None:
     lines = [SOURCES[0], "", "  ", *ODD, "\u2028", SOURCES[1], ""]
     results = list(translate_lines(model.translator, [Line(t, n) for n, t in enumerate(lines, 1)], window=7))
@@ -44,18 +44,18 @@ def test_every_line_has_its_line(model: Trained, tmp_path: Path) -> None:
             assert result.text.strip() or Flag.EMPTY in result.flags
 
 
-@every_kind
+@every_translator
 def test_blank_in_blank_out(model: Trained) -> None:
     blanks = ["", " ", "\t\u3000", "\u2028\x85"]
     assert all(not translation.text.strip() for translation in model.translator.translate(blanks))
 
 
-@every_kind
+@every_translator
 def test_nothing_is_made_of_nothing(model: Trained) -> None:
     assert model.translator.translate([]) == []
 
 
-@every_kind
+@every_translator
 def test_no_unknown_sign_that_was_not_there(model: Trained) -> None:
     texts = [*SOURCES, *(text for text in ODD if "<" not in text)]
     for translation in model.translator.translate(texts):
@@ -64,7 +64,7 @@ def test_no_unknown_sign_that_was_not_there(model: Trained) -> None:
         assert "\u2047" not in translation.text
 
 
-@every_kind
+@every_translator
 @pytest.mark.timeout(120)
 def test_very_long_lines_neither_crash_nor_go_missing(model: Trained) -> None:
     words = " ".join(" ".join(SOURCES * 10).split()[:1500])
@@ -77,7 +77,7 @@ def test_very_long_lines_neither_crash_nor_go_missing(model: Trained) -> None:
         assert not set(translation.text) & {"\n", "\r"}
 
 
-@every_kind
+@every_translator
 def test_a_text_with_line_ends_is_translated_too(model: Trained) -> None:
     """From Python a text may have several lines; every one of them leaves something."""
     (translation,) = model.translator.translate([f"{SOURCES[0]}\n{SOURCES[1]}\r\n{SOURCES[2]}"])
@@ -85,7 +85,7 @@ def test_a_text_with_line_ends_is_translated_too(model: Trained) -> None:
     assert len("".join(translation.text.split())) > len("".join(alone.split()))
 
 
-@every_kind
+@every_translator
 def test_files_of_odd_lines_keep_their_count(model: Trained, tmp_path: Path) -> None:
     path = tmp_path / "in.txt"
     path.write_bytes("\ufeffHello\r\nA\rB\n\na\u2028b\x0b\x0c\x1c\x85c\nlast".encode())
@@ -94,7 +94,7 @@ def test_files_of_odd_lines_keep_their_count(model: Trained, tmp_path: Path) -> 
     assert [bool(result.text) for result in results] == [True, True, False, True, True]
 
 
-@every_kind
+@every_translator
 def test_a_broken_line_ends_after_whole_lines_or_is_skipped(model: Trained, tmp_path: Path) -> None:
     path = tmp_path / "in.txt"
     path.write_bytes(b"the red apple\nbr\xffken\nthe book\n")

@@ -12,6 +12,7 @@ import pytest
 from dragoman.contracts import Ability, DataKind
 from dragoman.system.catalogue import KINDS, PRESETS, product_class, recipe_class, recipe_named
 from dragoman.system.settings import recipe_of_toml, to_toml, value_at
+from dragoman.texts import languages_of
 from tests.contract.models import TINY, Trained, every_kind, tiny_recipe
 
 
@@ -64,15 +65,15 @@ def test_abilities_are_known_without_a_model(kind: str) -> None:
 
 @every_kind
 def test_the_product_says_what_it_is(model: Trained) -> None:
-    assert isinstance(model.translator, product_class(model.kind))
-    assert model.translator.kind == model.kind
-    assert model.translator.abilities == product_class(model.kind).abilities
-    assert (model.translator.source_language, model.translator.target_language) == ("en", "zh")
+    assert isinstance(model.product, product_class(model.kind))
+    assert model.product.kind == model.kind
+    assert model.product.abilities == product_class(model.kind).abilities
+    assert languages_of(model.product) == model.data.languages
 
 
 @every_kind
 def test_the_description_is_plain_data(model: Trained) -> None:
-    facts = model.translator.describe()
+    facts = model.product.describe()
     assert isinstance(facts, Mapping)
     assert facts
     json.dumps(dict(facts))

@@ -26,7 +26,7 @@ from dragoman.system.store import load_model
 from dragoman.system.stream import check_options, kinds_with
 from dragoman.system.workers import Workers, shares
 from dragoman.text.words import word_spans
-from tests.contract.models import SOURCES, TEST, Trained, every_kind, kinds_that, kinds_without
+from tests.contract.models import SOURCES, TEST, Trained, every_translator, kinds_that, kinds_without
 
 CLOSE = 1e-4
 
@@ -45,7 +45,7 @@ def assert_same(some: list[Hypothesis], others: list[Hypothesis]) -> None:
 # --- every kind -----------------------------------------------------------------------------------
 
 
-@every_kind
+@every_translator
 def test_a_translation_keeps_its_source_and_has_a_hypothesis(model: Trained) -> None:
     for source, translation in zip(SOURCES, model.translator.translate(SOURCES), strict=True):
         assert translation.source == source
@@ -54,7 +54,7 @@ def test_a_translation_keeps_its_source_and_has_a_hypothesis(model: Trained) -> 
         assert translation.text == translation.hypotheses[0].text
 
 
-@every_kind
+@every_translator
 def test_words_are_spans_of_the_text(model: Trained) -> None:
     for best in best_of(model.translator.translate([*SOURCES, "", "x  y"])):
         ends = [0, *(end for _, end in best.words)]
@@ -64,13 +64,13 @@ def test_words_are_spans_of_the_text(model: Trained) -> None:
         assert all(best.text[i].isspace() for i in uncovered)
 
 
-@every_kind
+@every_translator
 def test_a_request_is_as_good_as_its_text(model: Trained) -> None:
     requests = [Request(source) for source in SOURCES[:4]]
     assert best_of(model.translator.translate(requests)) == best_of(model.translator.translate(SOURCES[:4]))
 
 
-@every_kind
+@every_translator
 def test_company_and_order_change_no_translation(model: Trained) -> None:
     together = best_of(model.translator.translate(SOURCES))
     backwards = best_of(model.translator.translate(SOURCES[::-1]))[::-1]
@@ -80,7 +80,7 @@ def test_company_and_order_change_no_translation(model: Trained) -> None:
         assert_same(together, others)
 
 
-@every_kind
+@every_translator
 def test_it_has_learnt_something(model: Trained) -> None:
     texts = [best.text for best in best_of(model.translator.translate(SOURCES))]
     references = [[pair.target for pair in TEST]]
@@ -88,7 +88,7 @@ def test_it_has_learnt_something(model: Trained) -> None:
     assert found > 10 + corpus_scores(SOURCES, references, "zh", with_ter=False).chrf.value
 
 
-@every_kind
+@every_translator
 def test_it_can_be_measured(model: Trained) -> None:
     evaluation = evaluate(model.translator, TEST)
     assert len(evaluation.hypotheses) == len(TEST)
@@ -108,7 +108,7 @@ ASKED = {
 
 
 @pytest.mark.parametrize("ability", ASKED)
-@every_kind
+@every_translator
 def test_what_a_kind_lacks_is_an_error_that_names_those_which_have_it(model: Trained, ability: Ability) -> None:
     options, prefix = ASKED[ability]
     request = Request(SOURCES[0], prefix=prefix)

@@ -16,7 +16,7 @@ PACKAGE = Path(dragoman.contracts.__file__).parent
 
 LEVELS = (
     ("contracts",),
-    ("durations", "wording", "abilities", "processes"),
+    ("durations", "wording", "abilities", "processes", "texts"),
     ("corpus", "evaluation"),
     ("cleaning", "text", "search"),
     ("lm", "vectors", "alignment"),

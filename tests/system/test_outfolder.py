@@ -11,7 +11,8 @@ import pytest
 
 from dragoman.contracts import UserError
 from dragoman.system import catalogue, runs, store
-from dragoman.system.lifecycle import RememberedBitext, finish_model, train_model
+from dragoman.system.lifecycle import finish_model, train_model
+from dragoman.system.remembered import RememberedBitext
 from tests.system.fake import DEV, FAKE, TRAIN, FakeTranslator, Pairs
 from tests.system.life import fingerprint, install, interrupted, names, state, steps_of, train, unbroken
 

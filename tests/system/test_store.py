@@ -206,7 +206,7 @@ def test_a_publication_cut_anywhere_leaves_one_whole_model(tmp_path: Path) -> No
         count += 1
     assert found[0] == OLD
     assert found[-1] == NEW
-    assert found == sorted(found, key=lambda product: product.total)  # type: ignore[attr-defined]
+    assert found == sorted(found, key=lambda product: product.total)
     assert len(found) >= 7
 
 
