@@ -22,7 +22,7 @@ FOUNDATION, ROOF = "contracts", "dragoman"
 # From the ground up. Imports point down only, neighbours ignore each other; rooms that have no code yet stay undrawn.
 FLOORS: tuple[tuple[str, ...], ...] = (
     (FOUNDATION,),
-    ("corpus", "evaluation"),
+    ("corpus", "evaluation", "drawing"),
     ("cleaning", "text", "search"),
     ("lm", "vectors", "alignment"),
     ("rules", "phrases", "neural"),
@@ -132,6 +132,7 @@ COLOURS = {
     "search": "#0f766e",
     "text": "#15803d",
     "evaluation": "#c2410c",
+    "drawing": "#a16207",
     "corpus": "#1d4ed8",
     FOUNDATION: "#1f2937",
 }

@@ -21,6 +21,9 @@ NAMES = {
     Ability.LINKS: "link words",
     Ability.ENSEMBLE: "join an ensemble",
     Ability.PRECISION: "compute in fewer bits",
+    Ability.EXPLAIN: "explain a translation",
+    Ability.GATES: "show gates and gradients along a sentence",
+    Ability.STATES: "map sentences by their states",
 }
 
 

@@ -116,6 +116,9 @@ class Ability(StrEnum):
     LINKS = "links"
     ENSEMBLE = "ensemble"
     PRECISION = "precision"
+    EXPLAIN = "explain"
+    GATES = "gates"
+    STATES = "states"
 
 
 Span = tuple[int, int]

@@ -30,6 +30,7 @@ class Cell(nn.Module):
     gates: ClassVar[tuple[str, ...]]
     by_state: ClassVar[int] = 0  # how many of them take H W_h from the matrix `state`; 0: all
     memories: ClassVar[int] = 1  # tensors of a state
+    by_steps: bool = False  # True while somebody observes the steps
 
     def __init__(self, inputs: int, width: int, layer_norm: bool = False) -> None:
         super().__init__()
@@ -75,7 +76,7 @@ class Cell(nn.Module):
     def path(self) -> str:
         """Which way `run` takes."""
         plain = isinstance(self.input, nn.Linear) and isinstance(self.input_norm, nn.Identity)
-        return "fused" if plain and self.fused is not None else "step by step"
+        return "fused" if plain and self.fused is not None and not self.by_steps else "step by step"
 
     def run(
         self, inputs_BTD: Tensor, state: State | None = None, present_BT: Tensor | None = None

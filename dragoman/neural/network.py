@@ -40,6 +40,10 @@ class Network(nn.Module):
         """States B x T x D that predict the targets; inputs are the targets shifted right by the start piece."""
         raise AssertionError("each network predicts whole targets")
 
+    def sentence_vectors(self, sources_BS: Tensor) -> Tensor:
+        """What the encoder makes of each whole source, B x any."""
+        raise AssertionError("each network reads in its own way")
+
     def facts(self) -> dict[str, object]:
         """What a user may want to know besides options and sizes."""
         return {}

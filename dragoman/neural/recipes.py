@@ -195,7 +195,7 @@ class RecurrentRecipe(FixedVectorRecipe):
     """A recurrent network that looks at the source while it writes (Bahdanau et al. 2015, Luong et al. 2015)."""
 
     kind: ClassVar[str] = "rnn"
-    product: ClassVar[str] = TransformerRecipe.product
+    product: ClassVar[str] = "dragoman.neural.seq2seq:RecurrentTranslator"
 
     model: AttentionOptions = AttentionOptions()
 

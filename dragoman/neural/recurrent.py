@@ -173,6 +173,12 @@ class Recurrent(Network):
         keys_BSD, values_BSD = self.attention.remember(states_BSE)
         return Source(keys_BSD, values_BSD, None if filled is None else filled[:, None]), begin
 
+    def sentence_vectors(self, sources_BS: Tensor) -> Tensor:
+        """The last states of the encoder's top layer, both directions side by side."""
+        present_BS = sources_BS != self.source_table.padding
+        _, last = self.encoder(self.dropout(self.source_embedding(sources_BS)), present_BS)
+        return cast(Tensor, last[-1][0])
+
     def look(self, query_BTH: Tensor, source: Source | None) -> tuple[Tensor, Tensor]:
         """The contexts B x T x E of some queries, and their weights B x T x S."""
         assert self.attention is not None

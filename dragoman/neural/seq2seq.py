@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
@@ -40,11 +40,12 @@ from dragoman.neural.segments import (
     settle,
     translated,
 )
-from dragoman.search.beam import beam_search
+from dragoman.search.beam import Look, beam_search
 from dragoman.search.combine import Ensemble
 from dragoman.search.constraints import OutputRules
 from dragoman.search.sample import sample_search
 from dragoman.search.steps import Candidate, StepScorer, rank
+from dragoman.seeing import Explanation, Gates, Gradients, SentenceStates
 from dragoman.text.pipeline import Pipeline
 
 NETWORKS = {
@@ -71,7 +72,12 @@ def build_network(kind: str, options: Any, pipeline: Pipeline) -> Network:
 class NeuralTranslator:
     """A network with its pieces and its search: text in, text out."""
 
-    abilities = frozenset(map(Ability, ("score", "beam", "sample", "prefix", "attention", "ensemble", "precision")))
+    abilities = frozenset(
+        map(
+            Ability,
+            ("score", "beam", "sample", "prefix", "attention", "ensemble", "precision", "explain", "states"),
+        )
+    )
     gains_by_processes = True  # a row of small products does not occupy several threads
 
     def __init__(
@@ -136,7 +142,10 @@ class NeuralTranslator:
                 found[index] = candidates
         return found
 
-    def candidates(self, segments: Sequence[Segment], settled: Settled) -> list[list[Candidate]]:
+    def candidates(
+        self, segments: Sequence[Segment], settled: Settled, listener: Callable[[Look], None] | None = None
+    ) -> list[list[Candidate]]:
+        """Unranked. listener: see `beam_search`."""
         device = self.device
         source = self.pipeline.source.pieces
         sources_BS = torch.from_numpy(pad([s.pieces for s in segments], source.padding, source.end)).to(device)
@@ -164,6 +173,7 @@ class NeuralTranslator:
             rules=self.rules,
             prefixes=prefixes,
             attention=settled.attention,
+            listener=listener,
         )
 
     def scorer(self) -> StepScorer:
@@ -200,6 +210,18 @@ class NeuralTranslator:
             for row, index in enumerate(indices):
                 found[index] = tuple(log_probs_BT[row, : len(targets[index]) + 1].tolist())
         return found
+
+    # --- showing ------------------------------------------------------------------------------
+
+    def explain(self, text: str, reference: str = "", options: SearchOptions = SearchOptions()) -> Explanation:
+        from dragoman.neural.explaining import explained
+
+        return explained(self, text, reference, options)
+
+    def sentence_states(self, texts: Sequence[str]) -> SentenceStates:
+        from dragoman.neural.explaining import sentence_states
+
+        return sentence_states(self, texts)
 
     # --- keeping ------------------------------------------------------------------------------
 
@@ -265,10 +287,26 @@ class NeuralTranslator:
         }
 
 
-class FixedVectorTranslator(NeuralTranslator):
+class RecurrentTranslator(NeuralTranslator):
+    """One whose network has cells: what their gates do along a sentence can be seen."""
+
+    abilities = NeuralTranslator.abilities | {Ability.GATES}
+
+    def gates(self, text: str, options: SearchOptions = SearchOptions()) -> Gates:
+        from dragoman.neural.gating import gates_of
+
+        return gates_of(self, text, options)
+
+    def gradients(self, text: str, reference: str = "", options: SearchOptions = SearchOptions()) -> Gradients:
+        from dragoman.neural.gating import gradients_of
+
+        return gradients_of(self, text, reference, options)
+
+
+class FixedVectorTranslator(RecurrentTranslator):
     """One whose network looks at nothing but what it was handed: there is no attention to show."""
 
-    abilities = NeuralTranslator.abilities - {Ability.ATTENTION}
+    abilities = RecurrentTranslator.abilities - {Ability.ATTENTION}
 
 
 def found_of(segment: Segment, candidate: Candidate, settled: Settled) -> Found:

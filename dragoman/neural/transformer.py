@@ -194,6 +194,12 @@ class Transformer(Network):
         normed_BTD: Tensor = self.decoder_norm(states_BTD)
         return normed_BTD
 
+    def sentence_vectors(self, sources_BS: Tensor) -> Tensor:
+        """The mean of the encoder's states."""
+        states_BSD, _ = self.encode(sources_BS)
+        present_BS1 = (sources_BS != self.source_table.padding)[..., None]
+        return (states_BSD * present_BS1).sum(1) / present_BS1.sum(1)
+
     def scorer(self) -> TransformerScorer:
         return TransformerScorer(self)
 

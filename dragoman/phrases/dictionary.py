@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Self
 
-from dragoman.abilities import Coverage, refuse_unable
+from dragoman.abilities import Coverage, inability, refuse_unable
 from dragoman.contracts import (
     Ability,
     Bitext,
@@ -37,6 +37,7 @@ from dragoman.phrases.numbered import number_pairs
 from dragoman.phrases.recipes import Dictionary
 from dragoman.phrases.spelling import Spelling, SpellingLearner, capitalised
 from dragoman.phrases.units import Unit, cut, learn_compounds, words_of
+from dragoman.seeing import EntryUse, Explanation
 from dragoman.text.words import word_spans
 
 DROPS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
@@ -68,7 +69,7 @@ class DictionaryTranslator:
     drop: float
 
     kind: ClassVar[str] = Dictionary.kind
-    abilities: ClassVar[frozenset[Ability]] = frozenset({Ability.LINKS})
+    abilities: ClassVar[frozenset[Ability]] = frozenset({Ability.LINKS, Ability.EXPLAIN})
 
     def translate(
         self, requests: Sequence[str | Request], options: SearchOptions = SearchOptions()
@@ -79,10 +80,7 @@ class DictionaryTranslator:
 
     def translation(self, text: str) -> Translation:
         """The text with each word replaced; blank only where the text is."""
-        units = cut(text, self.compounds, self.longest)
-        pieces = [piece for unit in units for piece in self.look_up(text, unit, self.drop)]
-        if not pieces:  # every word is one of those that are mostly left out
-            pieces = [piece for unit in units for piece in self.look_up(text, unit, 0.0)]
+        pieces = self.chosen(text)
         line, spans = self.written(text, pieces)
         copied = any(piece.copied and any(sign.isalpha() for sign in piece.text) for piece in pieces)
         words = word_spans(line)
@@ -93,6 +91,38 @@ class DictionaryTranslator:
             flags=(Flag.UNTRANSLATED,) if copied else (),
         )
         return Translation(source=text, source_words=word_spans(text), hypotheses=(hypothesis,))
+
+    def chosen(self, text: str) -> list[Piece]:
+        """The words of the output in order."""
+        units = cut(text, self.compounds, self.longest)
+        pieces = [piece for unit in units for piece in self.look_up(text, unit, self.drop)]
+        if not pieces:  # every word is one of those that are mostly left out
+            pieces = [piece for unit in units for piece in self.look_up(text, unit, 0.0)]
+        return pieces
+
+    def explain(self, text: str, reference: str = "", options: SearchOptions = SearchOptions()) -> Explanation:
+        """The entry that gave each word of the output. UserError for a reference: it scores nothing."""
+        refuse_unable(self.kind, self.abilities, [text], options)
+        if reference:
+            raise UserError(inability(self.kind, Ability.SCORE, (), "reference"))
+        translation = self.translation(text)
+        best, pieces = translation.hypotheses[0], self.chosen(text)
+        entries = []
+        for piece, (start, end) in zip(pieces, self.written(text, pieces)[1], strict=True):
+            words = tuple(place for place, (first, last) in enumerate(best.words) if first < end and start < last)
+            source = tuple(range(piece.unit.first, piece.unit.last))
+            share = None if piece.copied else self.entries[piece.unit.key].share
+            entries.append(EntryUse(source, words, piece.key, share))
+        return Explanation(
+            kind=self.kind,
+            languages=(self.source_language, self.target_language),
+            source=text,
+            text=best.text,
+            flags=best.flags,
+            source_words=tuple(text[start:end] for start, end in translation.source_words),
+            words=tuple(best.text[start:end] for start, end in best.words),
+            entries=tuple(entries),
+        )
 
     def coverage(self, texts: Sequence[str]) -> Coverage:
         """The words that are not in the dictionary; numbers, which are copied, count as known."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,6 +16,25 @@ from dragoman.search.walk import Scores, Walk
 BLOCK = 64
 
 
+class Look(NamedTuple):
+    """What a beam search had before it at one step, for those who listen to it.
+
+    alive_B: rows of the batch. Of each sentence its C best continuations, best first: total_BC, their log-probability
+    so far (-inf where there are no more), the hypotheses that they go on from, pieces, log-probabilities.
+    ended_BK: those of the first K that ended; going_BK: the places among the C of those that go on, slot by slot, -1
+    for none; done_B: but here the search is over.
+    """
+
+    alive_B: Tensor
+    total_BC: Tensor
+    parent_BC: Tensor
+    piece_BC: Tensor
+    log_prob_BC: Tensor
+    ended_BK: Tensor
+    going_BK: Tensor
+    done_B: Tensor
+
+
 @torch.inference_mode()
 def beam_search(
     scorer: StepScorer,
@@ -25,6 +45,7 @@ def beam_search(
     rules: OutputRules | None = None,
     prefixes: Sequence[Sequence[int]] | None = None,
     attention: bool = False,
+    listener: Callable[[Look], None] | None = None,
 ) -> list[list[Candidate]]:
     """The finished hypotheses for each sentence, unranked: `rank` sorts them by the score of your choice.
 
@@ -37,6 +58,7 @@ def beam_search(
     sources_BS: int64, filled up with the source padding id; the search runs on its device.
     max_lengths_B: output pieces at most, the end piece among them (raised where a prefix needs more).
     prefixes: ids that each output must begin with. rules: None allows every piece.
+    listener: is told of every step.
     Raises UserError when the model's scores are NaN or leave nothing to say.
     """
     if beam < 1:
@@ -64,6 +86,9 @@ def beam_search(
         finished_B = finished_B + ended_BK.sum(1)
         total_BK, chosen_BK = total_BC.masked_fill(is_end_BC, -torch.inf).topk(beam, dim=1)
         done_B = (finished_B >= beam) | ~(total_BK[:, 0] > -torch.inf)
+        if listener is not None:
+            going_BK = chosen_BK.masked_fill(total_BK == -torch.inf, -1)
+            listener(Look(walk.alive_B, total_BC, parent_BC, piece_BC, log_prob_BC, ended_BK, going_BK, done_B))
         parents_BK = parent_BC.gather(1, chosen_BK) if beam > 1 else None
         kept_B = walk.advance(parents_BK, piece_BC.gather(1, chosen_BK), log_prob_BC.gather(1, chosen_BK), done_B)
         if kept_B is not None:

@@ -9,6 +9,7 @@ where a text has it, is spelt by two other signs on the way in and restored on t
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final
 
 import regex
@@ -65,3 +66,23 @@ def piece_table(pieces: Sequence[str], with_bytes: bool) -> PieceTable:
         reserved=RESERVED_IDS,
         byte_ids=BYTE_IDS if with_bytes else (),
     )
+
+
+def labels(table: PieceTable, ids: Sequence[int]) -> list[str]:
+    """What stands for each piece in a picture: bytes are read together, the first of a character being that character
+    and the others a middle dot; bytes that spell none keep their names."""
+    names, first = [unescape(table.pieces[index]) for index in ids], table.byte_ids[0] if table.byte_ids else 0
+    known = set(table.byte_ids)
+    place = 0
+    while place < len(ids):
+        spelling = b""
+        for length, index in enumerate(ids[place : place + 4], start=1):
+            if index not in known:
+                break
+            spelling += bytes([index - first])
+            with suppress(UnicodeDecodeError):
+                names[place : place + length] = [spelling.decode(), *["·"] * (length - 1)]
+                place += length - 1
+                break
+        place += 1
+    return names

@@ -16,8 +16,8 @@ PACKAGE = Path(dragoman.contracts.__file__).parent
 
 LEVELS = (
     ("contracts",),
-    ("durations", "wording", "abilities", "processes", "texts"),
-    ("corpus", "evaluation"),
+    ("durations", "wording", "abilities", "processes", "texts", "seeing"),
+    ("corpus", "evaluation", "drawing"),
     ("cleaning", "text", "search"),
     ("lm", "vectors", "alignment"),
     ("rules", "phrases", "neural"),

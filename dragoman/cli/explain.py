@@ -1,0 +1,142 @@
+"""What does a model see while it translates, and why does it say this?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from dragoman.cli.loading import loaded
+from dragoman.cli.options import Device, File, Folder, SearchFlags, Threads, refuse_given
+from dragoman.contracts import UserError
+
+if TYPE_CHECKING:
+    from dragoman.drawing.page import Section
+
+SUFFIXES = (".html", ".svg", ".png", ".json")
+
+
+def explain(
+    model: Folder,
+    sentence: str | None = None,
+    /,
+    *,
+    reference: str = "",
+    out: File | None = None,
+    gates: Annotated[bool, Parameter(help="Show the gates and states of a recurrent network instead.")] = False,
+    gradients: Annotated[bool, Parameter(help="Show how far back its gradients reach instead.")] = False,
+    states: Annotated[
+        File | None,
+        Parameter(help="Map these sentences by their states instead: paraphrases on a line, tabs between."),
+    ] = None,
+    map_: Annotated[Literal["pca", "tsne"], Parameter(name="--map", help="How --states is drawn.")] = "pca",
+    good_chrf: Annotated[
+        float, Parameter(help="A translation below this chrF against the reference counts as worse than it.")
+    ] = 50.0,
+    search: SearchFlags = SearchFlags(),
+    device: Device = "auto",
+    threads: Threads = 0,
+) -> None:
+    """Show how a translation came about: attention, the probability of each piece, the search, all heads.
+
+    Without --out the short of it is printed.
+
+    Parameters
+    ----------
+    model:
+        A model folder.
+    sentence:
+        A sentence of the source language.
+    reference:
+        A translation of it: its probabilities, and whether model or search is to blame where it differs.
+    out:
+        A page (.html), a picture (.svg, .png) or all numbers (.json).
+    """
+    from dragoman.corpus.streams import refuse_overwriting
+    from dragoman.system.explain import as_json
+
+    if out is not None and Path(out).suffix.lower() not in SUFFIXES:
+        raise UserError(f"{out}: written are {', '.join(SUFFIXES)}")
+    modes = {"--gates": gates, "--gradients": gradients, "--states": states is not None}
+    chosen = [name for name, given in modes.items() if given]
+    if len(chosen) > 1:
+        raise UserError(f"{' and '.join(chosen)}: give one of them")
+    if (sentence is None) == (states is None):
+        raise UserError("explain: give one of a sentence and --states FILE")
+    if states is None:
+        refuse_given("--map is for --states", {"--map": map_ != "pca"})
+    else:
+        refuse_given("--states reads and searches nothing", {"--reference": reference, **search.given()})
+        refuse_overwriting([states], [out] if out else [])
+    found, sections, lines = _found(
+        model, sentence, reference, chosen, states, map_, good_chrf, search, device, threads
+    )
+    if out is None:
+        print("\n".join(lines))
+    elif out.lower().endswith(".json"):
+        _write(out, json.dumps(as_json(found), ensure_ascii=False, indent=1) + "\n")
+    else:
+        _draw(out, f"{Path(model).name}: {' '.join((sentence or states or '').split())}", sections)
+
+
+def _found(
+    model: str,
+    sentence: str | None,
+    reference: str,
+    chosen: Sequence[str],
+    states: str | None,
+    map_: Literal["pca", "tsne"],
+    good_chrf: float,
+    search: SearchFlags,
+    device: str,
+    threads: int,
+) -> tuple[Any, list[Section], list[str]]:
+    """What was asked for as data, as sections of a page, and in short."""
+    from dragoman.cli import explained as short
+    from dragoman.system import explain as asking
+    from dragoman.system import shown
+    from dragoman.system.sentences import map_sentences, read_groups
+
+    groups = read_groups(states) if states is not None else None
+    system, options = loaded(model, None, device, threads), search.options()
+    if groups is not None:
+        mapped = map_sentences(system, *groups, map_)
+        return mapped, shown.map_sections(mapped), short.map_lines(mapped)
+    text = sentence or ""
+    if "--gates" in chosen:
+        refuse_given("--gates shows the model's own translation", {"--reference": reference})
+        opened = asking.gates(system, text, options)
+        return opened, shown.gate_sections(opened), short.gate_lines(opened)
+    if "--gradients" in chosen:
+        faded = asking.gradients(system, Path(model), text, reference, options)
+        return faded, shown.gradient_sections(faded), short.gradient_lines(faded)
+    explained = asking.explain(system, text, reference, options, good_chrf)
+    return explained, shown.explanation_sections(explained), short.explanation_lines(explained)
+
+
+def _draw(out: str, title: str, sections: Sequence[Section]) -> None:
+    from dragoman.corpus.files import writing_bytes
+    from dragoman.drawing.page import page
+    from dragoman.drawing.svg import svg
+    from dragoman.system.shown import picture_of
+
+    if out.lower().endswith(".html"):
+        _write(out, page(title, "en", sections))
+    elif out.lower().endswith(".svg"):
+        _write(out, svg(picture_of(sections)))
+    else:
+        from dragoman.drawing.raster import png
+
+        drawn = png(picture_of(sections))
+        with writing_bytes(out) as file:
+            file.write(drawn)
+
+
+def _write(out: str, text: str) -> None:
+    from dragoman.corpus.lines import writing
+
+    with writing(out) as file:
+        file.write(text)

@@ -1,0 +1,1 @@
+"""How do numbers and words become a picture?"""

@@ -1,0 +1,274 @@
+"""Which pictures and tables show what a model did?
+
+Sections for a page; those whose pictures fit beside each other also make one picture.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dragoman.drawing.branches import Node, branching
+from dragoman.drawing.chart import Curve, bars, curves, plane
+from dragoman.drawing.heatmap import CELL, heat_map, small_map
+from dragoman.drawing.page import Section, Table
+from dragoman.drawing.picture import Picture, below, side_by_side
+from dragoman.seeing import Explanation, Fading, Gates, Heads, Part, Said, Track, Tree
+from dragoman.system.explain import Explained, Faded
+from dragoman.system.sentences import SentenceMap
+from dragoman.wording import counted
+
+MOST_STEPS, MOST_ROWS = 30, 8  # of a tree that is drawn
+WIDEST = 1500.0  # of a picture beside others
+FEATURES = 24  # rows of a picture of gates
+MANY = 40  # pieces from which cells become small
+
+
+def picture_of(sections: Sequence[Section]) -> Picture:
+    """The pictures of the open sections as one, those that are too wide left out."""
+    drawn = [section.content for section in sections if isinstance(section.content, Picture) and not section.folded]
+    return below([picture for picture in drawn if picture.width <= WIDEST] or drawn[:1])
+
+
+# --- a translation ------------------------------------------------------------------------------
+
+
+def explanation_sections(explained: Explained) -> list[Section]:
+    """Translation, attention, probabilities, search and heads of each part."""
+    explanation = explained.explanation
+    sections = [Section("Translation", (), _facts(explained))]
+    if explanation.entries:
+        sections += _dictionary(explanation)
+    for number, part in enumerate(explanation.parts, start=1):
+        name = f", part {number}" if explanation.part_count > 1 else ""
+        sections += _part_sections(part, name)
+        if number == 1 and explanation.reference:
+            said = explanation.reference.said
+            sections.insert(
+                len(sections) - (2 if part.heads else 1), _probabilities(said, " of the reference", "green")
+            )
+    return sections
+
+
+def _facts(explained: Explained) -> Table:
+    explanation, verdict = explained.explanation, explained.verdict
+    rows = [("source", explanation.source), ("translation", explanation.text)]
+    if len(explanation.parts) == 1:
+        rows.append(("score", f"{explanation.parts[0].output.score:.4f}"))
+    rows += [("flag", str(flag.value)) for flag in explanation.flags]
+    if explanation.part_count > 1:
+        rows.append(("parts", parts_told(explanation)))
+    if explanation.reference and verdict:
+        rows.append(("reference", explanation.reference.said.text))
+        rows.append(("its score", f"{explanation.reference.said.score:.4f}"))
+        rows.append(("fault", f"{verdict.fault}: {verdict.why}"))
+    return Table((explanation.kind, "-".join(explanation.languages)), tuple(rows))
+
+
+def parts_told(explanation: Explanation) -> str:
+    """What a reader should know of a text that was cut."""
+    some = f", of which the first {len(explanation.parts)} are shown" if explanation.part_count > 4 else ""
+    return f"the text is longer than the training texts: translated in {explanation.part_count} parts{some}"
+
+
+def _part_sections(part: Part, name: str) -> list[Section]:
+    sections = []
+    if part.attention_TS is not None:
+        note = (
+            "Rows are output pieces, columns source pieces; a row says where the model looked while it chose the piece."
+        )
+        rows, columns = part.output.pieces[:-1], part.source_pieces
+        many = max(len(rows), len(columns)) > MANY
+        picture = heat_map(
+            part.attention_TS,
+            rows,
+            columns,
+            title=f"Attention{name}",
+            cell=CELL / 2 if many else CELL,
+            figures=not many,
+        )
+        sections.append(Section(picture.title, (note,), picture))
+    sections.append(_probabilities(part.output, name, "blue"))
+    sections.append(_tree(part.tree, name))
+    if part.heads:
+        note = "Each head of each layer: who asks from top to bottom, who is asked from left to right."
+        sections.append(Section(f"Heads{name}", (note,), below([_heads(each) for each in part.heads]), folded=True))
+    return sections
+
+
+def _probabilities(said: Said, name: str, ink: str) -> Section:
+    total = math.fsum(said.log_probabilities)
+    figures = f"log p of the whole {total:.3f}, score {said.score:.4f}"
+    note = f"p of each piece, given the source and the pieces before it; {figures}."
+    shares = [math.exp(each) for each in said.log_probabilities]
+    title = f"Probabilities{name}"
+    return Section(title, (note,), bars(said.pieces, shares, title=title, ink="green" if ink == "green" else "blue"))
+
+
+def _heads(heads: Heads) -> Picture:
+    _, rows, columns = heads.weights_HTS.shape
+    cell = max(2.0, min(9.0, 150 / max(rows, columns)))
+    small = [small_map(weights_TS, f"head {head}", cell) for head, weights_TS in enumerate(heads.weights_HTS, start=1)]
+    drawn = side_by_side(small, 8)
+    title = f"{heads.layer}: {heads.of}"
+    return Picture(max(drawn.width, 8 * len(title)), drawn.height, drawn.marks, title)
+
+
+# --- a search -----------------------------------------------------------------------------------
+
+
+def _tree(tree: Tree, name: str) -> Section:
+    picture, cut = tree_picture(tree, f"Search{name}")
+    fates = [branch.fate for branch in tree.branches]
+    told = f"beam {tree.beam}: {counted(len(fates), 'continuation')} looked at, {fates.count('ended')} ended"
+    note = (
+        f"{told}. Under each piece the log-probability up to there, under an end (green) its score; grey was dropped."
+    )
+    return Section(picture.title, (note, *([cut] if cut else [])), picture)
+
+
+def tree_picture(tree: Tree, title: str = "") -> tuple[Picture, str]:
+    """The tree, and what of it was left out for want of room."""
+    way = set(tree.path(tree.best))
+    steps = tree.branches[-1].step + 1
+    shown: dict[int, int] = {}
+    filled: dict[int, int] = {}
+    nodes: list[Node] = []
+    for place, branch in enumerate(tree.branches):
+        row = filled.get(branch.step, 0)
+        waiting = any(tree.branches[each].step == branch.step and each > place for each in way)
+        if branch.step >= MOST_STEPS or (place not in way and row >= MOST_ROWS - waiting):
+            continue
+        filled[branch.step] = row + 1
+        shown[place] = len(nodes)
+        note = f"{branch.total:.2f}" if branch.score is None else f"score {branch.score:.3f}"
+        told = f"{branch.piece}: log p {branch.log_probability:.3f}, so far {branch.total:.3f}; {branch.fate}"
+        parent = shown.get(branch.parent) if branch.parent is not None else None
+        nodes.append(Node(branch.step, parent, branch.piece, note, branch.fate, place in way, told))
+    cut = []
+    if steps > MOST_STEPS:
+        cut.append(f"steps {MOST_STEPS + 1} to {steps} are not drawn")
+    fewer = sum(branch.step < MOST_STEPS for branch in tree.branches) - len(nodes)
+    if fewer:
+        cut.append(f"{fewer} continuations beyond the best {MOST_ROWS} of a step are not drawn")
+    return branching(nodes, title=title), "; ".join(cut)
+
+
+# --- a dictionary -------------------------------------------------------------------------------
+
+
+def _dictionary(explanation: Explanation) -> list[Section]:
+    weights_TS = np.zeros((len(explanation.words), len(explanation.source_words)))
+    rows = []
+    for entry in explanation.entries:
+        share = 1.0 if entry.share is None else entry.share
+        for target in entry.target:
+            weights_TS[target, list(entry.source)] = share
+        said = " ".join(explanation.words[place] for place in entry.target)
+        why = "copied" if entry.share is None else f"{entry.share:.2f}"
+        rows.append((" ".join(explanation.source_words[place] for place in entry.source), entry.entry, said, why))
+    note = "The darker, the larger the share of the source word's links that the entry has; copied words have 1."
+    picture = heat_map(weights_TS, explanation.words, explanation.source_words, title="Entries by words")
+    head = ("source", "entry", "output", "share")
+    return [Section(picture.title, (note,), picture), Section("Entries", (), Table(head, tuple(rows), (3,)))]
+
+
+# --- gates --------------------------------------------------------------------------------------
+
+
+def gate_sections(gates: Gates) -> list[Section]:
+    """A gate and the state for each layer and direction."""
+    note = f"Rows are {FEATURES} of the features, spread over all of them as they are sorted by the mean of the gate"
+    note += " (of the state where there is none); the first row is the mean of all."
+    notes = [f"{note} Columns are pieces in the order of the text."]
+    if gates.part_count > 1:
+        notes.append(f"The text was cut into {gates.part_count} parts; this is the first.")
+    if any(not track.gate for track in gates.tracks):
+        notes.append(f"A cell of this sort ({gates.cell}) has no such gate.")
+    sections = []
+    for place, track in enumerate(gates.tracks):
+        pieces = gates.source_pieces if track.side == "source" else gates.target_pieces
+        sections.append(Section(track.layer, tuple(notes) if not place else (), below(_gate_pictures(track, pieces))))
+    return sections
+
+
+def _gate_pictures(track: Track, pieces: Sequence[str]) -> list[Picture]:
+    order_H = np.argsort((track.memory_TH if track.gate_TH is None else track.gate_TH).mean(0))
+    pictures = []
+    if track.gate_TH is not None:
+        pictures.append(_features(track.gate_TH, order_H, pieces, f"{track.layer}: gate {track.gate}, 0 to 1", 1.0))
+    top = max(1.0, float(np.abs(track.memory_TH).max()))
+    title = f"{track.layer}: state {track.memory}, orange below 0, full at {top:.2g}"
+    return [*pictures, _features(track.memory_TH, order_H, pieces, title, top)]
+
+
+def _features(values_TH: np.ndarray, order_H: np.ndarray, pieces: Sequence[str], title: str, top: float) -> Picture:
+    spread = np.unique(np.linspace(0, len(order_H) - 1, min(FEATURES, len(order_H))).round().astype(int))
+    chosen = order_H[spread]
+    rows_TX = np.concatenate([values_TH.mean(1, keepdims=True), values_TH[:, chosen]], 1)
+    names = ["mean", *(str(feature) for feature in chosen.tolist())]
+    wide = CELL if len(pieces) <= MANY else CELL / 2
+    return heat_map(rows_TX.T, names, pieces, title=title, cell=wide, figures=False, top=top, tall=11.0)
+
+
+# --- gradients ----------------------------------------------------------------------------------
+
+
+def gradient_sections(faded: Faded) -> list[Section]:
+    """How far back gradients reach, in this model, in fresh cells, and how they were clipped in training."""
+    found = faded.gradients
+    own = f"L is the loss of the translation ({found.loss:.2f} nats), h_k the state after the kth piece that was read;"
+    own += " T - k = 0 is the last."
+    fresh = f"Untrained cells of the same width, means over {found.runs} random sequences; L asks the last state alone."
+    fresh += " With W_h doubled gradients explode, with W_h halved they are gone sooner."
+    sections = [
+        _curves("|dL/dh_k| in this model", own, found.model),
+        _curves("|dL/dh_k| in fresh cells", fresh, found.fresh),
+    ]
+    if faded.norms.steps:
+        share = faded.clipped_share
+        note = "" if share is None else f"{share:.1%} of the updates were clipped (mean over the journal's windows)."
+        drawn = [Curve("norm", faded.norms.steps, faded.norms.values)]
+        norms = curves(drawn, across="updates", up="gradient norm", title="Gradient norm in training", logarithmic=True)
+        sections.append(Section(norms.title, (note,) if note else (), norms))
+    if faded.clipped.steps:
+        drawn = [Curve("clipped", faded.clipped.steps, faded.clipped.values)]
+        clipped = curves(drawn, across="updates", up="share", title="Share of clipped updates")
+        sections.append(Section(clipped.title, (), clipped))
+    return sections
+
+
+def _curves(title: str, note: str, fadings: Sequence[Fading]) -> Section:
+    drawn = [
+        Curve(each.name, tuple(map(float, range(len(each.norms)))), each.norms, "x" in each.name.split())
+        for each in fadings
+    ]
+    return Section(title, (note,), curves(drawn, across="T - k", up="norm", title=title, logarithmic=True))
+
+
+# --- sentences ----------------------------------------------------------------------------------
+
+
+def map_sections(found: SentenceMap) -> list[Section]:
+    """The figures first, then the map, then every sentence with its nearest one."""
+    rows = [(each.of, f"{each.accuracy:.1%}") for each in found.measured]
+    rows.append(("drawn blindly", f"{found.chance:.1%}"))
+    head = ("nearest other sentence by", "is a paraphrase")
+    count = f"{len(found.texts)} sentences in {len(set(found.groups))} groups"
+    note = f"{count}; near is the cosine between vectors less their mean."
+    drawn = plane(found.places_N2, found.groups, found.texts, title=f"Map of sentences ({found.method})")
+    lines = "A line joins the sentences of a group; a number is the group's line in the file."
+    if found.method == "pca":
+        lines += " The map keeps two directions of many: what is near here need not be near there."
+    nearest = found.measured[0].nearest
+    sentences = tuple(
+        (str(group), text, found.texts[other], "yes" if found.groups[other] == group else "no")
+        for group, text, other in zip(found.groups, found.texts, nearest, strict=True)
+    )
+    return [
+        Section("Nearest sentences", (note,), Table(head, tuple(rows), (1,))),
+        Section(drawn.title, (lines,), drawn),
+        Section("Sentences", (), Table(("group", "sentence", "nearest", "paraphrase"), sentences), folded=True),
+    ]
