@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.loading import loaded
 from dragoman.cli.options import Device, File, Folder, SearchFlags, Threads, refuse_given
+from dragoman.cli.screen import say
 from dragoman.contracts import UserError
 
 if TYPE_CHECKING:
@@ -125,14 +126,18 @@ def _draw(out: str, title: str, sections: Sequence[Section]) -> None:
 
     if out.lower().endswith(".html"):
         _write(out, page(title, "en", sections))
-    elif out.lower().endswith(".svg"):
-        _write(out, svg(picture_of(sections)))
+        return
+    picture, too_wide = picture_of(sections, title)
+    if out.lower().endswith(".svg"):
+        _write(out, svg(picture))
     else:
         from dragoman.drawing.raster import png
 
-        drawn = png(picture_of(sections))
+        drawn = png(picture)
         with writing_bytes(out) as file:
             file.write(drawn)
+    if too_wide:
+        say(f"too wide for one picture, so it is left out: {', '.join(too_wide)}; .html has everything")
 
 
 def _write(out: str, text: str) -> None:

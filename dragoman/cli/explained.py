@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from dragoman.seeing import Explanation, Gates, Part, Said, Tree
 from dragoman.system.explain import Explained, Faded
 from dragoman.system.sentences import SentenceMap
@@ -47,7 +45,7 @@ def _piece_lines(part: Part) -> list[str]:
         return lines
     width = max(map(len, lines))
     for place, weights_S in enumerate(part.attention_TS):
-        best = int(np.argmax(weights_S))
+        best = int(weights_S.argmax())
         lines[place] = f"{lines[place]:<{width}}  <- {part.source_pieces[best]} ({weights_S[best]:.2f})"
     return lines
 

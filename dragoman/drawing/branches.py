@@ -38,7 +38,7 @@ def branching(nodes: Sequence[Node], *, title: str = "") -> Picture:
         if node.parent is not None:
             left, top = places[node.parent]
             ends = (left + WIDE, top + TALL / 2), (x, y + TALL / 2)
-            marks.append(Stroke(ends, "orange" if node.chosen else "line", 2.4 if node.chosen else 0.9))
+            marks.append(Stroke(ends, "orange" if node.chosen else "faint", 2.4 if node.chosen else 0.6))
     for node, (x, y) in zip(nodes, places, strict=True):
         faint = node.fate in ("dropped", "left")
         border: Ink = "orange" if node.chosen else LOOKS[node.fate]

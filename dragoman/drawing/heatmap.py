@@ -76,4 +76,4 @@ def small_map(weights_TS: np.ndarray[Any, Any], title: str, cell: float) -> Pict
         if (weight := float(weights_TS[t, s])) >= 0.01
     ]
     marks.append(Stroke(((0, 0), (width, 0), (width, height), (0, height), (0, 0)), "line"))
-    return Picture(max(width, 60.0), height, tuple(marks), title)
+    return Picture(width, height, tuple(marks), title)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-Ink = Literal["paper", "ink", "faint", "line", "blue", "orange", "green", "purple", "red"]
+Ink = Literal["paper", "ink", "faint", "line", "blue", "orange", "green", "purple", "red", "teal"]
 INKS: dict[Ink, tuple[str, str]] = {  # on white, on black
     "paper": ("#ffffff", "#14171f"),
     "ink": ("#1f2430", "#e6e8ee"),
@@ -23,8 +23,9 @@ INKS: dict[Ink, tuple[str, str]] = {  # on white, on black
     "green": ("#15803d", "#4ade80"),
     "purple": ("#7e22ce", "#c084fc"),
     "red": ("#b91c1c", "#f87171"),
+    "teal": ("#0e7490", "#22d3ee"),
 }
-SERIES: tuple[Ink, ...] = ("blue", "orange", "green", "purple", "red", "faint")
+SERIES: tuple[Ink, ...] = ("blue", "orange", "green", "purple", "red", "teal", "faint")
 SIZE = 12.0
 
 
@@ -108,8 +109,8 @@ def moved(marks: Sequence[Mark], right: float, down: float) -> tuple[Mark, ...]:
     return tuple(found)
 
 
-def below(pictures: Sequence[Picture], gap: float = 28.0) -> Picture:
-    """Pictures one under the other, each under its title."""
+def below(pictures: Sequence[Picture], gap: float = 28.0, title: str = "") -> Picture:
+    """Pictures one under the other, each under its title. title: of all together."""
     marks: list[Mark] = []
     y, width = 0.0, 0.0
     for picture in pictures:
@@ -120,23 +121,24 @@ def below(pictures: Sequence[Picture], gap: float = 28.0) -> Picture:
         marks += moved(picture.marks, 0, y + head)
         y += head + picture.height + gap
         width = max(width, picture.width)
-    return Picture(width, y - gap, tuple(marks), pictures[0].title if pictures else "")
+    return Picture(width, max(0.0, y - gap), tuple(marks), title)
 
 
-def side_by_side(pictures: Sequence[Picture], columns: int, gap: float = 18.0) -> Picture:
-    """Small pictures in rows of so many, each under its title."""
+def side_by_side(pictures: Sequence[Picture], columns: int, gap: float = 18.0, title: str = "") -> Picture:
+    """Small pictures in rows of so many, each under its title. title: of all together."""
     rows = [pictures[first : first + columns] for first in range(0, len(pictures), columns)]
     marks: list[Mark] = []
     y, width = 0.0, 0.0
     for row in rows:
         x = 0.0
         for picture in row:
-            marks.append(Word(x + picture.width / 2, y + 13, picture.title, 11, "faint", "middle"))
-            marks += moved(picture.marks, x, y + 20)
-            x += picture.width + gap
+            wide = max(picture.width, text_width(picture.title, 11))
+            marks.append(Word(x + wide / 2, y + 13, picture.title, 11, "faint", "middle"))
+            marks += moved(picture.marks, x + (wide - picture.width) / 2, y + 20)
+            x += wide + gap
         width = max(width, x - gap)
         y += max(picture.height for picture in row) + 20 + gap
-    return Picture(width, max(0.0, y - gap), tuple(marks))
+    return Picture(width, max(0.0, y - gap), tuple(marks), title)
 
 
 def text_width(text: str, size: float = SIZE) -> float:

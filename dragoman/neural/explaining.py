@@ -124,9 +124,9 @@ def given(
     if parts != 1:
         why = f"the text is cut into {parts} parts before it is searched, and the reference is not"
     elif len(pieces) + 1 > cap:
-        why = f"it has {len(pieces) + 1} pieces, and a search stops at {cap} here"
+        why = f"the reference has {len(pieces) + 1} pieces, and a search stops at {cap} here"
     elif not translator.rules.allow(pieces):
-        why = "it has pieces that no output may have"
+        why = "the reference has pieces that no output may have"
     said = Said(reference, named(translator, pieces), theirs.token_log_probabilities, theirs.score)
     return Reference(said, ours.score, why)
 

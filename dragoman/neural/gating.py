@@ -24,6 +24,7 @@ from dragoman.text.pieces import labels
 CELL = re.compile(r"(encoder|decoder)\.(?:layers\.)?(\d+)(?:\.(\d+))?")
 SHOWN_GATES = ("forget", "update")
 STEPS, RUNS = 100, 20  # of fresh cells
+SCALES = {"rnn": (0.5,), "rnn-relu": (2.0,)}
 
 
 def read_and_written(
@@ -127,12 +128,12 @@ def _traced(translator: NeuralTranslator, batch: Batch) -> tuple[Tensor, dict[st
 def fresh_fadings(width: int, steps: int = STEPS, runs: int = RUNS, seed: int = 1) -> tuple[Fading, ...]:
     """Untrained cells read random sequences x ~ N(0, 1); L = v'h_T with a random v of length 1, the mean over `runs`.
 
-    The tanh cell also with its matrix W_h doubled and halved: there each step back multiplies by more, or by less.
+    The tanh cell also with its matrix W_h halved, the ReLU cell with it doubled: SCALES.
     """
     found = []
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         for name, kind in CELLS.items():
-            for scale in (1.0, 2.0, 0.5) if name == "rnn" else (1.0,):
+            for scale in (1.0, *SCALES.get(name, ())):
                 torch.manual_seed(seed)
                 cell = kind(width, width).requires_grad_(False)
                 cell.state.weight *= scale

@@ -96,7 +96,7 @@ def verdict_on(explanation: Explanation, good_chrf: float = GOOD_CHRF) -> Verdic
     if explanation.text.strip() == given.said.text.strip():
         return Verdict("neither", "the translation is the reference", chrf)
     if given.unsayable:
-        return Verdict("unknown", f"nothing follows from the scores: of the reference, {given.unsayable}", chrf)
+        return Verdict("unknown", f"the scores say nothing here: {given.unsayable}", chrf)
     if theirs > ours + CLOSE:
         why = f"score(y*) {theirs:.4f} > score(y^) {ours:.4f}: this proves a search error; the search did not find y*"
         return Verdict("search", why, chrf)

@@ -26,10 +26,11 @@ FEATURES = 24  # rows of a picture of gates
 MANY = 40  # pieces from which cells become small
 
 
-def picture_of(sections: Sequence[Section]) -> Picture:
-    """The pictures of the open sections as one, those that are too wide left out."""
+def picture_of(sections: Sequence[Section], title: str) -> tuple[Picture, list[str]]:
+    """The pictures of the open sections as one, and the titles of those that are too wide and left out."""
     drawn = [section.content for section in sections if isinstance(section.content, Picture) and not section.folded]
-    return below([picture for picture in drawn if picture.width <= WIDEST] or drawn[:1])
+    fitting = [picture for picture in drawn if picture.width <= WIDEST] or drawn[:1]
+    return below(fitting, title=title), [picture.title for picture in drawn if picture not in fitting]
 
 
 # --- a translation ------------------------------------------------------------------------------
@@ -111,9 +112,7 @@ def _heads(heads: Heads) -> Picture:
     _, rows, columns = heads.weights_HTS.shape
     cell = max(2.0, min(9.0, 150 / max(rows, columns)))
     small = [small_map(weights_TS, f"head {head}", cell) for head, weights_TS in enumerate(heads.weights_HTS, start=1)]
-    drawn = side_by_side(small, 8)
-    title = f"{heads.layer}: {heads.of}"
-    return Picture(max(drawn.width, 8 * len(title)), drawn.height, drawn.marks, title)
+    return side_by_side(small, 8, title=f"{heads.layer}: {heads.of}")
 
 
 # --- a search -----------------------------------------------------------------------------------
@@ -190,18 +189,20 @@ def gate_sections(gates: Gates) -> list[Section]:
     sections = []
     for place, track in enumerate(gates.tracks):
         pieces = gates.source_pieces if track.side == "source" else gates.target_pieces
-        sections.append(Section(track.layer, tuple(notes) if not place else (), below(_gate_pictures(track, pieces))))
+        sections.append(Section(track.layer, tuple(notes) if not place else (), _gate_pictures(track, pieces)))
     return sections
 
 
-def _gate_pictures(track: Track, pieces: Sequence[str]) -> list[Picture]:
+def _gate_pictures(track: Track, pieces: Sequence[str]) -> Picture:
+    """Gate and state beside each other."""
     order_H = np.argsort((track.memory_TH if track.gate_TH is None else track.gate_TH).mean(0))
     pictures = []
     if track.gate_TH is not None:
-        pictures.append(_features(track.gate_TH, order_H, pieces, f"{track.layer}: gate {track.gate}, 0 to 1", 1.0))
-    top = max(1.0, float(np.abs(track.memory_TH).max()))
-    title = f"{track.layer}: state {track.memory}, orange below 0, full at {top:.2g}"
-    return [*pictures, _features(track.memory_TH, order_H, pieces, title, top)]
+        pictures.append(_features(track.gate_TH, order_H, pieces, f"gate {track.gate}, 0 to 1", 1.0))
+    top = max(1e-6, float(np.abs(track.memory_TH).max()))
+    title = f"state {track.memory}, orange below 0, full at {top:.2g}"
+    pictures.append(_features(track.memory_TH, order_H, pieces, title, top))
+    return side_by_side(pictures, 2, title=track.layer)
 
 
 def _features(values_TH: np.ndarray, order_H: np.ndarray, pieces: Sequence[str], title: str, top: float) -> Picture:
@@ -210,7 +211,7 @@ def _features(values_TH: np.ndarray, order_H: np.ndarray, pieces: Sequence[str],
     rows_TX = np.concatenate([values_TH.mean(1, keepdims=True), values_TH[:, chosen]], 1)
     names = ["mean", *(str(feature) for feature in chosen.tolist())]
     wide = CELL if len(pieces) <= MANY else CELL / 2
-    return heat_map(rows_TX.T, names, pieces, title=title, cell=wide, figures=False, top=top, tall=11.0)
+    return heat_map(rows_TX.T, names, pieces, title=title, cell=wide, figures=False, top=top, tall=12.0)
 
 
 # --- gradients ----------------------------------------------------------------------------------
@@ -222,7 +223,7 @@ def gradient_sections(faded: Faded) -> list[Section]:
     own = f"L is the loss of the translation ({found.loss:.2f} nats), h_k the state after the kth piece that was read;"
     own += " T - k = 0 is the last."
     fresh = f"Untrained cells of the same width, means over {found.runs} random sequences; L asks the last state alone."
-    fresh += " With W_h doubled gradients explode, with W_h halved they are gone sooner."
+    fresh += " With W_h halved gradients are gone sooner; doubled, where nothing saturates (ReLU), they explode."
     sections = [
         _curves("|dL/dh_k| in this model", own, found.model),
         _curves("|dL/dh_k| in fresh cells", fresh, found.fresh),
