@@ -110,12 +110,14 @@ class Reference:
     """A translation that is given, y*, by its canonical pieces, and what makes its score comparable.
 
     output_score: that of the model's own translation, computed in the same way. unsayable: why a search could not have
-    put y* out, "" where it could.
+    put y* out, "" where it could. attention_TS: of each of its pieces and the end, the last layer's; None where nothing
+    is looked at, and of a text that was cut.
     """
 
     said: Said
     output_score: float
     unsayable: str = ""
+    attention_TS: Array | None = None
 
 
 @dataclass(frozen=True)

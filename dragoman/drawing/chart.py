@@ -47,7 +47,7 @@ def bars(labels: Sequence[str], shares: Sequence[float], *, title: str = "", ink
 
 
 def _share(share: float) -> str:
-    return f"{share:.2f}" if share >= 0.005 else f"{share:.0e}".replace("e-0", "e-")
+    return f"{share:.2f}" if share >= 0.005 or not share else f"{share:.0e}".replace("e-0", "e-")
 
 
 def curves(series: Sequence[Curve], *, across: str, up: str, title: str = "", logarithmic: bool = False) -> Picture:

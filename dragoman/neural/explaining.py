@@ -128,7 +128,9 @@ def given(
     elif not translator.rules.allow(pieces):
         why = "the reference has pieces that no output may have"
     said = Said(reference, named(translator, pieces), theirs.token_log_probabilities, theirs.score)
-    return Reference(said, ours.score, why)
+    looked = heads_of(translator, forced(translator, source, pieces)) if parts == 1 else ()
+    asking = [heads.weights_HTS for heads in looked if heads.of == "source by target"]
+    return Reference(said, ours.score, why, asking[-1].mean(0) if asking else None)
 
 
 @torch.inference_mode()

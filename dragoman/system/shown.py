@@ -14,7 +14,7 @@ from dragoman.drawing.branches import Node, branching
 from dragoman.drawing.chart import Curve, bars, curves, plane
 from dragoman.drawing.heatmap import CELL, heat_map, small_map
 from dragoman.drawing.page import Section, Table
-from dragoman.drawing.picture import Picture, below, side_by_side
+from dragoman.drawing.picture import Ink, Picture, below, side_by_side
 from dragoman.seeing import Explanation, Fading, Gates, Heads, Part, Said, Track, Tree
 from dragoman.system.explain import Explained, Faded
 from dragoman.system.sentences import SentenceMap
@@ -44,12 +44,15 @@ def explanation_sections(explained: Explained) -> list[Section]:
         sections += _dictionary(explanation)
     for number, part in enumerate(explanation.parts, start=1):
         name = f", part {number}" if explanation.part_count > 1 else ""
-        sections += _part_sections(part, name)
+        sections += _said(part.output, part.attention_TS, part, name, "blue")
         if number == 1 and explanation.reference:
-            said = explanation.reference.said
-            sections.insert(
-                len(sections) - (2 if part.heads else 1), _probabilities(said, " of the reference", "green")
-            )
+            given = explanation.reference
+            sections += _said(given.said, given.attention_TS, part, " of the reference", "green")
+        sections.append(_tree(part.tree, name))
+        if part.heads:
+            note = "Each head of each layer: who asks from top to bottom, who is asked from left to right."
+            heads = below([_heads(each) for each in part.heads])
+            sections.append(Section(f"Heads{name}", (note,), heads, folded=True))
     return sections
 
 
@@ -74,38 +77,22 @@ def parts_told(explanation: Explanation) -> str:
     return f"the text is longer than the training texts: translated in {explanation.part_count} parts{some}"
 
 
-def _part_sections(part: Part, name: str) -> list[Section]:
+def _said(said: Said, attention_TS: np.ndarray | None, part: Part, name: str, ink: Ink) -> list[Section]:
+    """Where the model looks while it says this, and how probable each piece is."""
     sections = []
-    if part.attention_TS is not None:
-        note = (
-            "Rows are output pieces, columns source pieces; a row says where the model looked while it chose the piece."
-        )
-        rows, columns = part.output.pieces[:-1], part.source_pieces
+    if attention_TS is not None:
+        note = "Rows are output pieces, columns source pieces: where the model looked while it chose the piece."
+        rows, columns = said.pieces[: len(attention_TS)], part.source_pieces
         many = max(len(rows), len(columns)) > MANY
-        picture = heat_map(
-            part.attention_TS,
-            rows,
-            columns,
-            title=f"Attention{name}",
-            cell=CELL / 2 if many else CELL,
-            figures=not many,
-        )
-        sections.append(Section(picture.title, (note,), picture))
-    sections.append(_probabilities(part.output, name, "blue"))
-    sections.append(_tree(part.tree, name))
-    if part.heads:
-        note = "Each head of each layer: who asks from top to bottom, who is asked from left to right."
-        sections.append(Section(f"Heads{name}", (note,), below([_heads(each) for each in part.heads]), folded=True))
-    return sections
-
-
-def _probabilities(said: Said, name: str, ink: str) -> Section:
-    total = math.fsum(said.log_probabilities)
-    figures = f"log p of the whole {total:.3f}, score {said.score:.4f}"
-    note = f"p of each piece, given the source and the pieces before it; {figures}."
+        cell, title = CELL / 2 if many else CELL, f"Attention{name}"
+        picture = heat_map(attention_TS, rows, columns, title=title, cell=cell, figures=not many)
+        sections.append(Section(title, (note,), picture))
+    total, title = math.fsum(said.log_probabilities), f"Probabilities{name}"
+    note = "p of each piece, given the source and the pieces before it; log p of the whole"
+    note += f" {total:.3f}, score {said.score:.4f}."
     shares = [math.exp(each) for each in said.log_probabilities]
-    title = f"Probabilities{name}"
-    return Section(title, (note,), bars(said.pieces, shares, title=title, ink="green" if ink == "green" else "blue"))
+    sections.append(Section(title, (note,), bars(said.pieces, shares, title=title, ink=ink)))
+    return sections
 
 
 def _heads(heads: Heads) -> Picture:

@@ -77,6 +77,11 @@ def test_a_reference_is_scored_as_score_does_and_judged(model: Trained) -> None:
         assert reference.said.log_probabilities == pytest.approx(own.token_log_probabilities, abs=CLOSE)
         assert reference.said.score == pytest.approx(own.score, abs=CLOSE)
         assert reference.output_score == pytest.approx(explained.explanation.parts[0].output.score, abs=CLOSE)
+        if Ability.ATTENTION in model.translator.abilities:
+            assert reference.attention_TS is not None
+            shape = len(reference.said.pieces), len(explained.explanation.parts[0].source_pieces)
+            assert reference.attention_TS.shape == shape
+            np.testing.assert_allclose(reference.attention_TS.sum(1), 1, atol=1e-5)
         better = own.score > reference.output_score + CLOSE
         assert (verdict.fault == "search") == (better and not reference.unsayable)
         same = explain(model.translator, pair.source, explained.explanation.text).verdict
@@ -211,4 +216,4 @@ def test_the_fields_for_programs_stay_as_they_are_documented(model: Trained) -> 
     branch = {"step", "parent", "piece", "log_probability", "total", "fate", "score"}
     assert all(set(each) == branch for each in part["tree"]["branches"])
     assert all(set(each) == {"layer", "of", "weights"} for each in part["heads"])
-    assert set(found["reference"]) == {"said", "output_score", "unsayable"}
+    assert set(found["reference"]) == {"said", "output_score", "unsayable", "attention"}
