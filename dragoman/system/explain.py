@@ -75,7 +75,9 @@ def explain(
 ) -> Explained:
     """UserError for a kind that has nothing to show, and for a blank text. good_chrf: see `verdict_on`."""
     require(system, Ability.EXPLAIN)
-    _not_blank(text, reference)
+    _check_texts(text, reference)
+    if not 0 <= good_chrf <= 100:  # NaN is not
+        raise UserError(f"a good chrF is a number from 0 to 100, not {good_chrf:g}")
     if reference:
         require(system, Ability.SCORE)
     assert isinstance(system, CanExplain)
@@ -113,7 +115,7 @@ def verdict_on(explanation: Explanation, good_chrf: float = GOOD_CHRF) -> Verdic
 def gates(system: System, text: str, options: SearchOptions = SearchOptions()) -> Gates:
     """UserError for a kind without cells, and for a blank text."""
     require(system, Ability.GATES)
-    _not_blank(text)
+    _check_texts(text)
     assert isinstance(system, ShowsGates)
     return system.gates(text, options)
 
@@ -123,7 +125,7 @@ def gradients(
 ) -> Faded:
     """folder: of the model, whose progress.jsonl knows of its training. UserErrors as of `gates`."""
     require(system, Ability.GATES)
-    _not_blank(text, reference)
+    _check_texts(text, reference)
     assert isinstance(system, ShowsGates)
     rows = rows_of(folder / "progress.jsonl")
     return Faded(
@@ -133,11 +135,16 @@ def gradients(
     )
 
 
-def _not_blank(text: str, reference: str = "") -> None:
+def _check_texts(text: str, reference: str = "") -> None:
     if not text.strip():
         raise UserError("the sentence is blank: there is nothing to explain")
     if reference and not reference.strip():
         raise UserError("the reference is blank")
+    for name, given in (("sentence", text), ("reference", reference)):
+        try:
+            given.encode()
+        except UnicodeEncodeError as error:
+            raise UserError(f"the {name} is not UTF-8") from error
 
 
 # --- for programs -------------------------------------------------------------------------------

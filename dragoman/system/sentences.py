@@ -23,6 +23,7 @@ from dragoman.text.words import word_spans
 Array = np.ndarray[Any, Any]
 Method = Literal["pca", "tsne"]
 EQUAL = 1e-6  # similarities this close are the same
+MOST = 5_000  # sentences that are compared with each other
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,8 @@ def read_groups(path: str | Path) -> tuple[list[str], list[int]]:
             )
         texts += found
         groups += [line.number] * len(found)
+        if len(texts) > MOST:
+            raise UserError(f"{path}:{line.number}: a map holds {MOST:,} sentences at most")
     if len(set(groups)) < 2:
         raise UserError(f"{path}: at least two lines of paraphrases are needed")
     return texts, groups

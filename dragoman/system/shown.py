@@ -73,8 +73,9 @@ def _facts(explained: Explained) -> Table:
 
 def parts_told(explanation: Explanation) -> str:
     """What a reader should know of a text that was cut."""
-    some = f", of which the first {len(explanation.parts)} are shown" if explanation.part_count > 4 else ""
-    return f"the text is longer than the training texts: translated in {explanation.part_count} parts{some}"
+    shown = len(explanation.parts)
+    some = f"; the first {shown} are shown" if explanation.part_count > shown else ""
+    return f"translated in {explanation.part_count} parts, being longer than the training texts{some}"
 
 
 def _said(said: Said, attention_TS: np.ndarray | None, part: Part, name: str, ink: Ink) -> list[Section]:

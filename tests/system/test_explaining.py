@@ -168,6 +168,7 @@ def test_bags_count() -> None:
         ("a\tb\nc\t \n", r":2: a line holds at least two"),
         ("a\tb\n\n", "at least two lines"),
         ("", "at least two lines"),
+        ("a\tb\n" * 2501, ":2501: a map holds 5,000 sentences at most"),
     ],
 )
 def test_a_file_of_paraphrases_that_is_none_is_refused(tmp_path: Path, content: str, why: str) -> None:
