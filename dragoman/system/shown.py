@@ -21,7 +21,7 @@ from dragoman.system.sentences import SentenceMap
 from dragoman.wording import counted
 
 MOST_STEPS, MOST_ROWS = 30, 8  # of a tree that is drawn
-WIDEST = 1500.0  # of a picture beside others
+WIDEST = 3200.0  # of a picture beside others
 FEATURES = 24  # rows of a picture of gates
 MANY = 40  # pieces from which cells become small
 
@@ -75,7 +75,8 @@ def parts_told(explanation: Explanation) -> str:
     """What a reader should know of a text that was cut."""
     shown = len(explanation.parts)
     some = f"; the first {shown} are shown" if explanation.part_count > shown else ""
-    return f"translated in {explanation.part_count} parts, being longer than the training texts{some}"
+    why = "for it is longer than the training texts or of several lines"
+    return f"translated in {explanation.part_count} parts, {why}{some}"
 
 
 def _said(said: Said, attention_TS: np.ndarray | None, part: Part, name: str, ink: Ink) -> list[Section]:
