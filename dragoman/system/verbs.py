@@ -18,6 +18,7 @@ def verbs_of(kind: str) -> list[str]:
         *(verb for verb in VERBS if hasattr(product, verb)),
         "evaluate",
         *(["score"] if Ability.SCORE in product.abilities else []),
+        *(["explain"] if Ability.EXPLAIN in product.abilities else []),
         *(["export"] if kind in {exported for exported, _ in EXPORTERS} else []),
         "info",
         "doctor",
