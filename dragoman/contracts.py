@@ -26,6 +26,9 @@ class Interrupted(Exception):
 
 # --- bitext -------------------------------------------------------------------------------------
 
+Span = tuple[int, int]
+Link = tuple[int, int]
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -40,11 +43,15 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """A sentence and its translation, neither of them blank."""
+    """A sentence and its translation, neither of them blank.
+
+    links: (source word, target word) as in `Hypothesis`; None where nobody said.
+    """
 
     source: str
     target: str
     origin: Origin = Origin("", 0)
+    links: tuple[Link, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +125,6 @@ class Ability(StrEnum):
     PRECISION = "precision"
 
 
-Span = tuple[int, int]
-Link = tuple[int, int]
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """A text to translate. `prefix`: what the translation must begin with. `terms`: (source, target)."""
@@ -148,7 +151,8 @@ class SearchOptions:
 
     length_form: "power" divides log p by T^alpha, "gnmt" by ((5 + T) / 6)^alpha (Wu et al. 2016,
     eq. 14); T counts the end piece. max_ratio: output pieces at most max_ratio * source pieces + 10.
-    batch_tokens: source positions searched at once; changes speed, not results.
+    attention, links: whether hypotheses come with them. batch_tokens: source positions searched at once; changes speed,
+    not results.
     """
 
     n_best: int = 1
@@ -158,6 +162,7 @@ class SearchOptions:
     max_ratio: float | None = None
     sampling: Sampling | None = None
     attention: bool = False
+    links: bool = False
     batch_tokens: int | None = None
 
 
@@ -177,7 +182,8 @@ class Hypothesis:
 
     pieces: the output ids without the end piece. score: what the search maximises.
     log_probability: the plain sum of `token_log_probabilities` (natural logs), one per piece and
-    one for the end piece. attention: T x S numpy array, target by source pieces, where asked for.
+    one for the end piece. attention: T x S numpy array, target by source pieces, where asked for; links likewise, or
+    where they cost nothing.
     """
 
     text: str
@@ -383,3 +389,10 @@ class Segmenter(Protocol):
         ...
 
     def decode(self, ids: Sequence[int]) -> str: ...
+    def spans(self, ids: Sequence[int]) -> list[Span]:
+        """Where each piece stands in `decode(ids)`."""
+        ...
+
+    def spans_in(self, text: str) -> list[Span]:
+        """Where each piece of `encode([text])[0]` stands in the text itself."""
+        ...
