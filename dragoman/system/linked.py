@@ -31,7 +31,7 @@ Hear = Callable[[str], None]
 class LinkedBitext:
     """The pairs of some files with their links; made by `with_links`, which has walked them once.
 
-    linked: pairs with at least one link. unusable: lines that were taken for blank ones, and the first of them in words.
+    linked: pairs with at least one link. unusable: lines that were taken for blank ones; examples: the first of them.
     """
 
     pairs: FileBitext
@@ -122,7 +122,7 @@ def with_links(pairs: FileBitext, file: str, on_bad_line: OnBadLine = "stop") ->
     return LinkedBitext(pairs, bitext.file, on_bad_line, digest.hexdigest(), linked, unusable, tuple(faults))
 
 
-def check_links(recipe: Recipe[Any, Any]) -> None:
+def refuse_unteachable(recipe: Recipe[Any, Any]) -> None:
     """UserError for a kind that has no attention to be taught."""
     if Ability.ATTENTION not in getattr(product_class(recipe.kind), "abilities", ()):
         able = ", ".join(kinds_with(Ability.ATTENTION))
