@@ -80,7 +80,7 @@ def cross_entropy(
 
 
 def guidance(weights_BTS: Tensor, wanted_BTS: Tensor) -> Tensor:
-    """- sum_ts G_ts log A_ts (Garg et al. 2019, eq. 5): how far what was looked at is from what is linked.
+    """- sum_ts G_ts log A_ts (Garg et al. 2019): how far what was looked at is from what is linked.
 
     wanted_BTS: a row for each target piece, which sums to 1, or to 0 where nothing is linked: that is not judged.
     """

@@ -24,8 +24,8 @@ class OutputLayer(nn.Module):
 class Watched(NamedTuple):
     """Which attention to the source is shown and becomes links: one head of a decoder layer, or the mean of all (None).
 
-    Where nobody taught it what to look at, the mean of the last but one layer is closest to how people link words
-    (Garg et al. 2019, section 3.1); there a head is taught (section 3.2).
+    Where nothing was taught, the mean of the last but one layer is closest to how people link words; of that layer one
+    head is taught (both Garg et al. 2019).
     """
 
     layer: int
