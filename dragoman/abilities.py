@@ -39,6 +39,8 @@ def demanded(requests: Iterable[str | Request], options: SearchOptions) -> dict[
             needed.setdefault(Ability.BEAM, name)
     if options.attention:
         needed[Ability.ATTENTION] = "attention"
+    if options.links:
+        needed[Ability.LINKS] = "links"
     for request in requests:
         if isinstance(request, Request):
             if request.prefix:

@@ -26,6 +26,9 @@ class Interrupted(Exception):
 
 # --- bitext -------------------------------------------------------------------------------------
 
+Span = tuple[int, int]
+Link = tuple[int, int]
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -40,11 +43,15 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """A sentence and its translation, neither of them blank."""
+    """A sentence and its translation, neither of them blank.
+
+    links: (source word, target word) as in `Hypothesis`; None where nobody said.
+    """
 
     source: str
     target: str
     origin: Origin = Origin("", 0)
+    links: tuple[Link, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,10 +128,6 @@ class Ability(StrEnum):
     STATES = "states"
 
 
-Span = tuple[int, int]
-Link = tuple[int, int]
-
-
 @dataclass(frozen=True, slots=True)
 class Request:
     """A text to translate. `prefix`: what the translation must begin with. `terms`: (source, target)."""
@@ -151,7 +154,8 @@ class SearchOptions:
 
     length_form: "power" divides log p by T^alpha, "gnmt" by ((5 + T) / 6)^alpha (Wu et al. 2016,
     eq. 14); T counts the end piece. max_ratio: output pieces at most max_ratio * source pieces + 10.
-    batch_tokens: source positions searched at once; changes speed, not results.
+    attention, links: whether hypotheses come with them. batch_tokens: source positions searched at once; changes speed,
+    not results.
     """
 
     n_best: int = 1
@@ -161,6 +165,7 @@ class SearchOptions:
     max_ratio: float | None = None
     sampling: Sampling | None = None
     attention: bool = False
+    links: bool = False
     batch_tokens: int | None = None
 
 
@@ -180,7 +185,8 @@ class Hypothesis:
 
     pieces: the output ids without the end piece. score: what the search maximises.
     log_probability: the plain sum of `token_log_probabilities` (natural logs), one per piece and
-    one for the end piece. attention: T x S numpy array, target by source pieces, where asked for.
+    one for the end piece. attention: T x S numpy array, target by source pieces, where asked for; links likewise, or
+    where they cost nothing.
     """
 
     text: str
@@ -377,7 +383,8 @@ class Unsettled(Protocol):
 
 
 class Segmenter(Protocol):
-    """Text of one language to piece ids and back. `decode(encode([x])[0]) == NFC(x)` for lossless ones."""
+    """Text of one language to piece ids and back. `decode(encode([x])[0]) == NFC(x)` for lossless ones. spans: of each
+    piece in `decode(ids)`; spans_in: of each piece of `encode([text])[0]` in the text itself."""
 
     @property
     def pieces(self) -> PieceTable: ...
@@ -386,3 +393,5 @@ class Segmenter(Protocol):
         ...
 
     def decode(self, ids: Sequence[int]) -> str: ...
+    def spans(self, ids: Sequence[int]) -> list[Span]: ...
+    def spans_in(self, text: str) -> list[Span]: ...

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dragoman.contracts import SentencePair
+from dragoman.contracts import Link, SentencePair
 from dragoman.corpus.bitext import ListBitext
+from dragoman.text.words import word_spans
 
 NOMINATIVE = {"m": "der", "f": "die", "n": "das"}
 ACCUSATIVE = {"m": "den", "f": "die", "n": "das"}
@@ -125,6 +126,28 @@ def generated_pairs(count: int, source: str = "en", target: str = "zh", seed: in
             break
         pairs.setdefault(sentence[source], SentencePair(sentence[source], sentence[target]))
     return list(pairs.values())
+
+
+def right_links(english: str, chinese: str) -> tuple[Link, ...]:
+    """Which words of an English and a Chinese sentence of this grammar mean the same: all of a thing with all of it."""
+    words = [english[start:end].lower() for start, end in word_spans(english)]
+    signs = [chinese[start:end] for start, end in word_spans(chinese)]
+    named = [(name, noun.chinese) for noun in (*PERSONS, *THINGS) for name in (noun.english, noun.english_plural)]
+    named += [(row[0], row[1]) for row in (*QUALITIES, *AGES, *VERBS, *NUMBERS)]
+    named += [(" ".join(name.split()[-1:]), place.removesuffix("里").removesuffix("上")) for name, place, _ in PLACES]
+    links = set[Link]()
+    for name, meaning in named:
+        meant = [sign for start, end in word_spans(meaning) for sign in [meaning[start:end]]]
+        places = [at for at in range(len(signs)) if signs[at : at + len(meant)] == meant]
+        if name in words and len(places) == 1:
+            links |= {(words.index(name), places[0] + index) for index in range(len(meant))}
+    return tuple(sorted(links))
+
+
+def linked_bitext(count: int, seed: int = 1) -> ListBitext:
+    """English-Chinese pairs with their links."""
+    pairs = generated_pairs(count, "en", "zh", seed)
+    return ListBitext([replace(pair, links=right_links(pair.source, pair.target)) for pair in pairs], "en", "zh")
 
 
 def generated_bitext(count: int, source: str = "en", target: str = "zh", seed: int = 1) -> ListBitext:

@@ -12,6 +12,7 @@ from dragoman.contracts import Bitext, DataKind, Recipe, UserError
 from dragoman.wording import counted
 
 if TYPE_CHECKING:
+    from dragoman.corpus.bitext import FileBitext
     from dragoman.corpus.textfiles import FileText
     from dragoman.texts import Text
 
@@ -30,26 +31,52 @@ def opened_data(
     target: str | None,
     language: str | None,
     on_bad_line: OnBadLine,
+    links: str | None = None,
 ) -> tuple[Bitext | Text, Bitext | Text | None]:
-    """What to train on and what to choose by, as the recipe's data is. UserError for a kind without a reader here,
-    and for options of data of another kind."""
+    """What to train on and what to choose by, as the recipe's data is. links: a file of them, of what to train on.
+    UserError for a kind without a reader here, and for options of data of another kind."""
     what = f"{recipe.kind} learns from {recipe.data.value}"
     if recipe.data is DataKind.BITEXT:
         refuse_given(f"{what}, whose languages are --source and --target", {"--language": language})
-        return _pairs(train, dev, source, target, on_bad_line)
+        return _pairs(train, dev, source, target, on_bad_line, links)
     if recipe.data is DataKind.TEXT:
         refuse_given(f"{what}, in one --language", {"--source": source, "--target": target})
         return _text(train, dev, language, on_bad_line)
     raise UserError(f"train: kind {recipe.kind!r} learns from {recipe.data.value}, which no reader here provides")
 
 
+def check_links(recipe: Recipe[Any, Any], links: str, others: Sequence[str]) -> None:
+    """UserError for what cannot be right, before anything is read."""
+    from dragoman.corpus.streams import require_files
+    from dragoman.system.linked import refuse_unteachable
+
+    refuse_unteachable(recipe)
+    require_files([links])
+    if links == "-" and "-" in others:
+        raise UserError("standard input (-) can be read only once")
+
+
 def _pairs(
-    train: Sequence[str], dev: Sequence[str] | None, source: str | None, target: str | None, on_bad_line: OnBadLine
+    train: Sequence[str],
+    dev: Sequence[str] | None,
+    source: str | None,
+    target: str | None,
+    on_bad_line: OnBadLine,
+    links: str | None,
 ) -> tuple[Bitext, Bitext]:
     bitext = opened(train, source, target, on_bad_line, "train")
+    data = bitext if links is None else _linked(bitext, links, on_bad_line)
     if dev:
-        return bitext, opened(dev, bitext.source_language, bitext.target_language, on_bad_line, "dev")
-    return _held_out_pairs(bitext)
+        return data, opened(dev, bitext.source_language, bitext.target_language, on_bad_line, "dev")
+    return _held_out_pairs(data)
+
+
+def _linked(bitext: FileBitext, links: str, on_bad_line: OnBadLine) -> Bitext:
+    from dragoman.system.linked import with_links
+
+    linked = with_links(bitext, links, on_bad_line)
+    say(f"train: {linked.summary()}")
+    return linked
 
 
 def _held_out_pairs(bitext: Bitext) -> tuple[Bitext, Bitext]:

@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from dragoman.cli.data import opened_data
+from dragoman.cli.data import check_links, opened_data
 from dragoman.cli.errors import stopping
 from dragoman.cli.loading import use_threads
 from dragoman.cli.options import (
@@ -52,6 +52,7 @@ def train(
     seed: Seed = None,
     time_budget: str | None = None,
     init_from: Folder | None = None,
+    links: File | None = None,
     monolingual: Files | None = None,
     reverse: Folder | None = None,
     restart: bool = False,
@@ -86,6 +87,9 @@ def train(
         Wall-clock time for the whole training, such as 20m or 1h30m.
     init_from:
         A model to go on from, with its vocabulary.
+    links:
+        A file with a line of word links (such as 0-0 1-2, source-target) for each record of --train: they teach the
+        attention.
     monolingual:
         Text files in the target language, a sentence a line; compressed ones too, and -. --reverse makes further
         pairs of them.
@@ -114,7 +118,7 @@ def train(
                     "--seed": seed is not None,
                     "--time-budget": time_budget,
                 },
-                **{"--init-from": init_from, "--monolingual": monolingual, "--reverse": reverse},
+                **{"--init-from": init_from, "--links": links, "--monolingual": monolingual, "--reverse": reverse},
                 **{"--restart": restart, "--discard-work": discard_work},
                 "--on-bad-line": on_bad_line != "stop",
             },
@@ -139,8 +143,10 @@ def train(
         "init_from": Path(init_from) if init_from else None,
         "world": world,
     }
-    _check_backtranslation(chosen, monolingual, reverse, [*train, *(dev or ())], world)
-    where = source, target, language, on_bad_line
+    if links:
+        check_links(chosen, links, [*train, *(dev or ())])
+    _check_backtranslation(chosen, monolingual, reverse, [*train, *(dev or ()), *([links] if links else ())], world)
+    where = source, target, language, on_bad_line, links
     if rank:
         with redirect_stderr(StringIO()):
             data, _ = opened_data(chosen, train, dev, *where)
@@ -166,7 +172,8 @@ def train(
             stop=stop,
             began=began,
             command={
-                **{"train": " ".join(train), "dev": " ".join(dev or ())},
+                "train": " ".join([*train, *(["--links", links] if links else [])]),
+                "dev": " ".join(dev or ()),
                 "monolingual": " ".join(monolingual or ()),
             },
         )

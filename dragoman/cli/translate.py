@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from dragoman.cli.loading import Ensemble, loaded, precision_of
@@ -26,7 +29,7 @@ from dragoman.cli.options import (
     Workers,
 )
 from dragoman.cli.screen import say, screen
-from dragoman.contracts import Hypothesis, Progress
+from dragoman.contracts import Hypothesis, Progress, UserError
 
 if TYPE_CHECKING:
     from dragoman.system.stream import LineResult
@@ -43,6 +46,7 @@ def translate(
     out: File = "-",
     n_best: NBest = None,
     as_json: Json = False,
+    links: File | None = None,
     prefix: str = "",
     source: Source = None,
     target: Target = None,
@@ -72,6 +76,9 @@ def translate(
         Print up to N different translations a line: index ||| text ||| score ||| log-probability.
     as_json:
         Print a JSON object a line, with all hypotheses and flags.
+    links:
+        Write there which words became which: a line such as 0-0 1-2 (source-target) for each line of input, blank for
+        blank.
     prefix:
         What every translation must begin with.
     """
@@ -80,17 +87,19 @@ def translate(
     from dragoman.system.stream import translate_lines
     from dragoman.system.workers import workers_for
 
-    options = search.options(n_best or 1)
+    options = replace(search.options(n_best or 1), links=links is not None)
     require_files(files or ())
-    refuse_overwriting(files or (), [out])
+    _check_links(links, out, as_json or (n_best or 1) == 1)
+    refuse_overwriting(files or (), [out, *([links] if links else [])])
     system = loaded(model, with_, device, threads, source, target, precision, engine)
     load = partial(loaded, model, with_, device, 1, source, target, precision_of(system), engine, chosen=True)
     show = _json if as_json else _n_best if n_best is not None else _plain
     warnings = Warnings()
     index = 0
     with (
-        screen(quiet or out == "-") as report,
+        screen(quiet or "-" in (out, links)) as report,
         writing(out) as output,
+        writing(links) if links else nullcontext() as linked,
         workers_for(system, load, workers, threads=threads, device=device) as crew,
     ):
         for file in files or ["-"]:
@@ -102,6 +111,8 @@ def translate(
                 system, lines, options, window=window, prefix=prefix, translate=crew.translate
             ):
                 show(result, index, name, output)
+                if linked is not None:
+                    print(_links(result), file=linked)
                 index += 1
                 if typed:
                     output.flush()
@@ -109,6 +120,22 @@ def translate(
                     warnings.tell(result, name)
                 report(Progress("translating", index))
     warnings.close()
+
+
+def _check_links(links: str | None, out: str, by_lines: bool) -> None:
+    """UserError where the links would have no place, or would not be those of the lines beside them."""
+    if links is None:
+        return
+    if not by_lines:
+        raise UserError("--links has one line for each line of input: leave out --n-best, or take --json")
+    if links == out or (links != "-" and out != "-" and Path(links).resolve() == Path(out).resolve()):
+        raise UserError(f"--links {links}: the translations go there; name another file")
+
+
+def _links(result: LineResult) -> str:
+    from dragoman.corpus.links import written_links
+
+    return written_links((result.translation.hypotheses[0].links if result.translation else None) or ())
 
 
 def _plain(result: LineResult, index: int, file: str, output: TextIO) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from dragoman.contracts import Record, SentencePair, UserError
+from dragoman.contracts import Link, Record, SentencePair, UserError
 from dragoman.corpus.records import Warn, unheard
 
 Walk = Callable[[Warn], Iterator[Record]]
@@ -132,14 +132,15 @@ def summary_of(count: int, set_aside: Mapping[str, int], things: str = "pairs") 
 
 
 class PairDigest:
-    """blake2b over the languages and the pairs in order."""
+    """blake2b over the languages and the pairs in order, with their links where they were given."""
 
     def __init__(self, source_language: str, target_language: str) -> None:
         self._hash = hashlib.blake2b(digest_size=16)
         self.add(source_language, target_language)
 
-    def add(self, source: str, target: str) -> None:
-        self._hash.update(f"{source}\0{target}\0".encode("utf-8", "surrogatepass"))
+    def add(self, source: str, target: str, links: Sequence[Link] | None = None) -> None:
+        told = "" if links is None else f"{links}\0"
+        self._hash.update(f"{source}\0{target}\0{told}".encode("utf-8", "surrogatepass"))
 
     def hexdigest(self) -> str:
         return self._hash.hexdigest()
@@ -149,7 +150,7 @@ def fingerprint_of(pairs: Iterable[SentencePair], source_language: str, target_l
     """The fingerprint of pairs and languages, the same for every kind of bitext."""
     digest = PairDigest(source_language, target_language)
     for pair in pairs:
-        digest.add(pair.source, pair.target)
+        digest.add(pair.source, pair.target, pair.links)
     return digest.hexdigest()
 
 

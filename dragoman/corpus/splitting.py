@@ -177,7 +177,9 @@ def hold_out(bitext: Bitext, about: int) -> HeldOut:
     digests = {code: PairDigest(bitext.source_language, bitext.target_language) for code in (_TRAIN, _DEV)}
     for pair, code in zip(bitext, parts, strict=True):
         if code in digests:
-            digests[code].add(pair.source, pair.target)
+            digests[code].add(
+                pair.source, pair.target, pair.links if code == _TRAIN else None
+            )  # nothing reads those of dev
     train, dev = (
         PartBitext(bitext, parts, code, int(np.count_nonzero(parts == code)), digests[code].hexdigest())
         for code in (_TRAIN, _DEV)

@@ -16,13 +16,15 @@ from dragoman.text.store import PairStore
 class Batch(NamedTuple):
     """sources_BS ends each row with the end piece; inputs_BT are targets_BT shifted right by the start piece.
 
-    `target_tokens` counts real target pieces, the end piece included.
+    `target_tokens` counts real target pieces, the end piece included. linked_BTS: for each target piece the source
+    pieces that it is linked with, in equal shares of 1; None where no pair has links.
     """
 
     sources_BS: Tensor
     inputs_BT: Tensor
     targets_BT: Tensor
     target_tokens: int
+    linked_BTS: Tensor | None = None
 
 
 def pairs_of_epoch(real: int, synthetic: int, ratio: float, seed: int, epoch: int) -> np.ndarray:
@@ -81,26 +83,39 @@ def collate(
     source: PieceTable,
     target: PieceTable,
     device: torch.device,
+    links: Sequence[np.ndarray] | None = None,
 ) -> Batch:
-    """A batch of rows of ids that have neither start nor end pieces yet."""
+    """A batch of rows of ids that have neither start nor end pieces yet. links: (source piece, target piece) of each
+    pair, N x 2."""
+    sources_BS = pad(sources, source.padding, source.end)
     targets_BT = pad(targets, target.padding, target.end)
     inputs_BT = np.concatenate((np.full((len(targets), 1), target.start), targets_BT[:, :-1]), axis=1)
     inputs_BT[inputs_BT == target.end] = target.padding
+    linked_BTS = None if links is None else shares_of(links, targets_BT.shape[1], sources_BS.shape[1])
     return Batch(
-        torch.from_numpy(pad(sources, source.padding, source.end)).to(device),
+        torch.from_numpy(sources_BS).to(device),
         torch.from_numpy(inputs_BT).to(device),
         torch.from_numpy(targets_BT).to(device),
         sum(len(row) for row in targets) + len(targets),
+        None if linked_BTS is None else torch.from_numpy(linked_BTS).to(device),
     )
+
+
+def shares_of(links: Sequence[np.ndarray], targets: int, sources: int) -> np.ndarray | None:
+    """`linked_BTS`: 1 / n at each of the n source pieces that a target piece is linked with; None without any link."""
+    if not any(map(len, links)):
+        return None
+    linked_BTS = np.zeros((len(links), targets, sources), dtype=np.float32)
+    for row, links_N2 in enumerate(links):
+        linked_BTS[row, links_N2[:, 1], links_N2[:, 0]] = 1.0
+    shares_BTS: np.ndarray = linked_BTS / np.maximum(linked_BTS.sum(2, keepdims=True), 1.0)
+    return shares_BTS
 
 
 def rows_apart(batch: Batch, parts: int) -> list[Batch]:
     """The batch cut by rows into so many parts, or as many as it has rows (`target_tokens` stay those of the whole)."""
-    return [
-        Batch(sources, inputs, targets, batch.target_tokens)
-        for sources, inputs, targets in zip(*(tensor.tensor_split(parts) for tensor in batch[:3]), strict=True)
-        if len(sources)
-    ]
+    cut = [each.tensor_split(parts) if isinstance(each, Tensor) else [each] * parts for each in batch]
+    return [Batch(*part) for part in zip(*cut, strict=True) if len(part[0])]
 
 
 def share(indices: np.ndarray, rank: int, world: int) -> np.ndarray:
@@ -112,7 +127,8 @@ def read(
     store: PairStore, batches: Sequence[np.ndarray], source: PieceTable, target: PieceTable, device: torch.device
 ) -> Iterator[Batch]:
     """The tensors of planned batches, one after another; empty ones are left out."""
-    for indices in (indices for indices in batches if len(indices)):
+    for indices in (indices.tolist() for indices in batches if len(indices)):
+        links = None if store.links is None else [store.piece_links(i) for i in indices]
         yield collate(
-            [store.source(int(i)) for i in indices], [store.target(int(i)) for i in indices], source, target, device
+            [store.source(i) for i in indices], [store.target(i) for i in indices], source, target, device, links
         )

@@ -128,9 +128,12 @@ def given(
     elif not translator.rules.allow(pieces):
         why = "the reference has pieces that no output may have"
     said = Said(reference, named(translator, pieces), theirs.token_log_probabilities, theirs.score)
-    looked = heads_of(translator, forced(translator, source, pieces)) if parts == 1 else ()
-    asking = [heads.weights_HTS for heads in looked if heads.of == "source by target"]
-    return Reference(said, ours.score, why, asking[-1].mean(0) if asking else None)
+    attention_TS = None
+    if parts == 1 and Ability.ATTENTION in translator.abilities:
+        batch = forced(translator, source, pieces)
+        weights_BTS = translator.networks[0].hidden_and_weights(batch.sources_BS, batch.inputs_BT)[1]
+        attention_TS = weights_BTS[0].cpu().numpy()
+    return Reference(said, ours.score, why, attention_TS)
 
 
 @torch.inference_mode()

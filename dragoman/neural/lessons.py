@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass, replace
 
 import torch
 
-from dragoman.contracts import Bitext, Progress, Request, SearchOptions, SentencePair, UserError, Work
+from dragoman.contracts import Ability, Bitext, Progress, Request, SearchOptions, SentencePair, UserError, Work
 from dragoman.evaluation.metrics import corpus_scores
 from dragoman.neural import batches, checkpoints, devices, memory
 from dragoman.neural.checkpoints import Kept
+from dragoman.neural.network import Network
 from dragoman.neural.recipes import NetworkRecipe, TrainingOptions
 from dragoman.neural.segments import StoredSearch
 from dragoman.neural.seq2seq import NeuralTranslator, build_network, named_object
@@ -50,6 +51,9 @@ def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, w
     network = build_network(recipe.kind, recipe.model, pipeline).to(device)
     if work.start is not None:
         checkpoints.load_weights(network, checkpoints.weights_of(work.start.networks[0]))
+        network.watched = work.start.networks[0].watched
+    if store.links is not None:
+        teach_links(network, recipe)
     search = StoredSearch(
         recipe.search.beam,
         0.7 if recipe.search.alpha == "fit" else recipe.search.alpha,
@@ -102,6 +106,14 @@ def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, w
         work.report(Progress("search", note=note))
         search = replace(search, alpha=alpha)
     return product(recipe.kind, [network], recipe.model, pipeline, search)
+
+
+def teach_links(network: Network, recipe: NetworkRecipe) -> None:
+    """Have the pairs' links teach one head, which is what is watched from now on. UserError where nothing can learn."""
+    if Ability.ATTENTION not in named_object(recipe.product).abilities:
+        raise UserError(f"links teach attention, and kind {recipe.kind!r} has none")
+    if network.watched is not None and recipe.training.guidance:
+        network.watched = network.watched._replace(head=network.watched.head or 0)
 
 
 def refuse_other_shape(recipe: NetworkRecipe, work: Work) -> None:

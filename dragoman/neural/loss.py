@@ -77,3 +77,12 @@ def cross_entropy(
         states_ND, output_VD, targets_N, smoothing, products
     )
     return Loss(smoothed, plain)
+
+
+def guidance(weights_BTS: Tensor, wanted_BTS: Tensor) -> Tensor:
+    """- sum_ts G_ts log A_ts (Garg et al. 2019): how far what was looked at is from what is linked.
+
+    wanted_BTS: a row for each target piece, which sums to 1, or to 0 where nothing is linked: that is not judged.
+    """
+    least = torch.finfo(weights_BTS.dtype).tiny  # a weight of 0 has no logarithm
+    return -(wanted_BTS * weights_BTS.clamp_min(least).log()).sum()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from torch import Tensor, nn
 
 from dragoman.contracts import PieceTable, Precision
@@ -19,6 +21,25 @@ class OutputLayer(nn.Module):
         return states @ self.weight.mT
 
 
+class Watched(NamedTuple):
+    """Which attention to the source is shown and becomes links: one head of a decoder layer, or the mean of all (None).
+
+    Where nothing was taught, the mean of the last but one layer is closest to how people link words; of that layer one
+    head is taught (both Garg et al. 2019).
+    """
+
+    layer: int
+    head: int | None = None
+
+    def of(self, weights_BHTS: Tensor) -> Tensor:
+        """Its weights B x T x S among those of the layer."""
+        return weights_BHTS.mean(1) if self.head is None else weights_BHTS[:, self.head]
+
+    def __str__(self) -> str:
+        heads = "the mean of its heads" if self.head is None else f"its head {self.head + 1}, which was taught"
+        return f"decoder layer {self.layer + 1}, {heads}"
+
+
 class Network(nn.Module):
     """An encoder-decoder over piece ids. A new architecture is one such class and a row in NETWORKS.
 
@@ -30,6 +51,7 @@ class Network(nn.Module):
     target_table: PieceTable
     output: OutputLayer
     precision: Precision = "fp32"
+    watched: Watched | None = None  # of several attentions; chosen by whoever trains, and kept with the weights
 
     @property
     def output_VD(self) -> Tensor:
@@ -43,6 +65,10 @@ class Network(nn.Module):
     def sentence_vectors(self, sources_BS: Tensor) -> Tensor:
         """What the encoder makes of each whole source, B x any."""
         raise AssertionError("each network reads in its own way")
+
+    def hidden_and_weights(self, sources_BS: Tensor, inputs_BT: Tensor) -> tuple[Tensor, Tensor]:
+        """The same, and what was looked at to predict each target, B x T x S, in float32."""
+        raise AssertionError("only networks with attention look at the source")
 
     def facts(self) -> dict[str, object]:
         """What a user may want to know besides options and sizes."""

@@ -97,6 +97,9 @@ class TrainingOptions:
     weight_decay: float = Field(default=0.0, ge=0, description="AdamW: decoupled decay of matrices")
     clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 = no clipping")
     label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="probability mass spread over all pieces")
+    guidance: float = Field(
+        default=0.05, ge=0, le=100, description="weight of the attention's loss where pairs have links (--links)"
+    )
     precision: Literal["auto", "fp32", "bf16"] = Field(
         default="auto", description="of matrix products while training; auto: bf16 where the hardware has it, else fp32"
     )

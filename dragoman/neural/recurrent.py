@@ -196,14 +196,24 @@ class Recurrent(Network):
     # --- writing whole targets ------------------------------------------------------------------
 
     def hidden(self, sources_BS: Tensor, inputs_BT: Tensor) -> Tensor:
+        return self.written(sources_BS, inputs_BT)[0]
+
+    def hidden_and_weights(self, sources_BS: Tensor, inputs_BT: Tensor) -> tuple[Tensor, Tensor]:
+        states_BTD, weights_BTS = self.written(sources_BS, inputs_BT)
+        assert weights_BTS is not None  # there is attention
+        return states_BTD, weights_BTS
+
+    def written(self, sources_BS: Tensor, inputs_BT: Tensor) -> tuple[Tensor, Tensor | None]:
+        """What predicts, and what was looked at (None without attention)."""
         source, begin = self.read(sources_BS)
         embedded_BTD = self.dropout(self.target_embedding(inputs_BT))
         write = self.at_once if self.feed is None else self.stepwise
-        predicted_BTD = write(embedded_BTD, source, begin)
-        dropped_BTD: Tensor = self.dropout(predicted_BTD)
-        return dropped_BTD
+        predicted_BTD, weights_BTS = write(embedded_BTD, source, begin)
+        return self.dropout(predicted_BTD), weights_BTS
 
-    def at_once(self, embedded_BTD: Tensor, source: Source | None, begin: Sequence[State]) -> Tensor:
+    def at_once(
+        self, embedded_BTD: Tensor, source: Source | None, begin: Sequence[State]
+    ) -> tuple[Tensor, Tensor | None]:
         """No context enters the cells: their states are known before anything is asked of the source."""
         states_BTH = embedded_BTD
         for place, (cell, state) in enumerate(zip(self.cells, begin, strict=True)):
@@ -211,20 +221,24 @@ class Recurrent(Network):
             states_BTH, _ = cell.run(inputs_BTX, state)
             states_BTH = self.added(inputs_BTX, states_BTH) if place else states_BTH
         if self.attention is None:
-            return self.predict(states_BTH, None)
+            return self.predict(states_BTH, None), None
         asked_BTH = states_BTH
         if self.before:
             asked_BTH = torch.cat([begin[-1][0][:, None], states_BTH[:, :-1]], 1)
-        return self.predict(states_BTH, self.look(asked_BTH, source)[0])
+        contexts_BTE, weights_BTS = self.look(asked_BTH, source)
+        return self.predict(states_BTH, contexts_BTE), weights_BTS
 
-    def stepwise(self, embedded_BTD: Tensor, source: Source | None, begin: Sequence[State]) -> Tensor:
+    def stepwise(
+        self, embedded_BTD: Tensor, source: Source | None, begin: Sequence[State]
+    ) -> tuple[Tensor, Tensor | None]:
         """Step by step; what the embeddings bring is taken out of the loop."""
         made_BTG = self.cells[0].input(embedded_BTD)
-        written, predicted = self.begin(begin), []
+        written, predicted, seen = self.begin(begin), list[Tensor](), list[Tensor]()
         for time in range(embedded_BTD.shape[1]):
-            written, predicted_B1D, _ = self.advance(made_BTG[:, time, None], written, source)
+            written, predicted_B1D, weights_B1S = self.advance(made_BTG[:, time, None], written, source)
             predicted.append(predicted_B1D)
-        return torch.cat(predicted, 1)
+            seen += [] if weights_B1S is None else [weights_B1S]
+        return torch.cat(predicted, 1), torch.cat(seen, 1) if seen else None
 
     def added(self, inputs: Tensor, states: Tensor) -> Tensor:
         """The residual road around a layer, where it is wanted and both are equally wide."""

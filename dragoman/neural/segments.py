@@ -6,25 +6,28 @@ What all engines share that translate with the pieces of a network; so no torch 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from dragoman.abilities import Coverage
 from dragoman.contracts import (
     Hypothesis,
+    Link,
     Request,
     Sampling,
     Score,
     SearchOptions,
     SentencePair,
+    Span,
     Translation,
     UserError,
 )
+from dragoman.neural.links import Side, links_of
 from dragoman.neural.outputs import flags_of, kept_space
 from dragoman.search.steps import normaliser
 from dragoman.text.normalise import one_line
 from dragoman.text.pipeline import Pipeline, unknown_units
-from dragoman.text.sentences import Part, cut_long, rejoin, split_sentences
+from dragoman.text.sentences import Part, cut_long, rejoin, spaces_behind, split_sentences
 from dragoman.text.words import word_spans
 
 BATCH_TOKENS = 2048
@@ -48,6 +51,7 @@ class Settled(StoredSearch):
     n_best: int = 1
     sampling: Sampling | None = None
     attention: bool = False
+    links: bool = False
     batch_tokens: int = BATCH_TOKENS
 
     def score(self, token_log_probabilities: Sequence[float]) -> float:
@@ -61,10 +65,12 @@ class Settled(StoredSearch):
 
 @dataclass(frozen=True)
 class Segment:
-    """What is searched at once: a request's text, or a part of it. `number` counts the parts of a request."""
+    """What is searched at once: a request's text, or a part of it, from `start` on. `number` counts the parts of a
+    request."""
 
     request: int
     number: int
+    start: int
     part: Part
     pieces: list[int]
     prefix: list[int]
@@ -106,10 +112,16 @@ def cut_requests(pipeline: Pipeline, requests: Sequence[Request]) -> list[Segmen
         whole = fits(pipeline, core, pieces)
         parts = [Part(core, "")] if whole else cut_long(core, lambda text: fits(pipeline, text))
         encoded = [pieces] if len(parts) == 1 else pipeline.source.encode(part.text for part in parts)
+        start = _indent(request.text)
         for number, (part, part_pieces) in enumerate(zip(parts, encoded, strict=True)):
             if part.text:
-                found.append(Segment(index, number, part, part_pieces, [] if number else prefix))
+                found.append(Segment(index, number, start, part, part_pieces, [] if number else prefix))
+            start += len(part.text) + len(part.space)
     return found
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def prefix_pieces(pipeline: Pipeline, prefix: str) -> list[int]:
@@ -166,47 +178,75 @@ def translated(
     grouped: list[list[tuple[Segment, Sequence[Found]]]] = [[] for _ in requests]
     for segment, found in zip(parts, search(parts), strict=True):
         grouped[segment.request].append((segment, found))
-    return [
-        _translation(pipeline, request, found, settled.n_best) for request, found in zip(requests, grouped, strict=True)
-    ]
+    return [_translation(pipeline, request, found, settled) for request, found in zip(requests, grouped, strict=True)]
 
 
 def _translation(
-    pipeline: Pipeline, request: Request, parts: Sequence[tuple[Segment, Sequence[Found]]], n_best: int
+    pipeline: Pipeline, request: Request, parts: Sequence[tuple[Segment, Sequence[Found]]], settled: Settled
 ) -> Translation:
     """Hypothesis k of a text is made of hypothesis k of each part, or the last one a part has."""
     spans = word_spans(request.text)
     if not parts:
-        return Translation(request.text, spans, (Hypothesis(request.text),))
+        return Translation(request.text, spans, (Hypothesis(request.text, links=() if settled.links else None),))
     depth = max(len(found) for _, found in parts)
     hypotheses: dict[str, Hypothesis] = {}
     for place in range(depth):
         chosen = [(segment, found[min(place, len(found) - 1)]) for segment, found in parts]
-        hypothesis = _hypothesis(pipeline, request, chosen)
+        hypothesis = _hypothesis(pipeline, request, chosen, settled)
         hypotheses.setdefault(hypothesis.text, hypothesis)
-        if len(hypotheses) == n_best:
+        if len(hypotheses) == settled.n_best:
             break
     return Translation(request.text, spans, tuple(hypotheses.values()))
 
 
-def _hypothesis(pipeline: Pipeline, request: Request, parts: Sequence[tuple[Segment, Found]]) -> Hypothesis:
+def _hypothesis(
+    pipeline: Pipeline, request: Request, parts: Sequence[tuple[Segment, Found]], settled: Settled
+) -> Hypothesis:
     decoded = [pipeline.target.decode(found.pieces) for _, found in parts]
-    text = rejoin([segment.part for segment, _ in parts], decoded)
+    joined = text = rejoin([segment.part for segment, _ in parts], decoded)
     pieces: list[int] = []
     for _, found in parts:
         pieces += [*found.pieces, pipeline.target.pieces.end]
     if not request.prefix:
         text = kept_space(request.text, text)
-    return Hypothesis(
+    hypothesis = Hypothesis(
         text=text,
         words=word_spans(text),
         pieces=tuple(pieces[:-1]),
         score=sum(found.score for _, found in parts),
         log_probability=sum(found.log_probability for _, found in parts),
         token_log_probabilities=tuple(token for _, found in parts for token in found.token_log_probabilities),
-        attention=parts[0][1].attention if len(parts) == 1 else None,
+        attention=parts[0][1].attention if settled.attention and len(parts) == 1 else None,
         flags=flags_of(request.text, text, any(found.capped for _, found in parts)),
     )
+    if not settled.links:
+        return hypothesis
+    return replace(
+        hypothesis, links=_links(pipeline, request, parts, decoded, hypothesis, _indent(text) - _indent(joined))
+    )
+
+
+def _links(
+    pipeline: Pipeline,
+    request: Request,
+    parts: Sequence[tuple[Segment, Found]],
+    decoded: Sequence[str],
+    hypothesis: Hypothesis,
+    start: int,
+) -> tuple[Link, ...]:
+    """Links of all parts, where they stand in the whole texts. start: of the first translation in the hypothesis."""
+    words, links = word_spans(request.text), set[Link]()
+    spaces = spaces_behind([segment.part for segment, _ in parts], decoded)
+    for (segment, found), text, space in zip(parts, decoded, spaces, strict=True):
+        source = _moved(pipeline.source.spans_in(segment.part.text), segment.start)
+        target = _moved(pipeline.target.spans(found.pieces), start)
+        links.update(links_of(found.attention, Side(words, source), Side(hypothesis.words, target)))
+        start += len(text) + len(space)
+    return tuple(sorted(links))
+
+
+def _moved(spans: Sequence[Span], by: int) -> list[Span]:
+    return [(start + by, end + by) for start, end in spans]
 
 
 # --- scoring --------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ from dragoman.contracts import (
 )
 from dragoman.neural import checkpoints, devices, quantised
 from dragoman.neural.batches import collate, pad
-from dragoman.neural.network import Network
+from dragoman.neural.network import Network, Watched
 from dragoman.neural.scoring import target_log_probabilities
 from dragoman.neural.segments import (
     Found,
@@ -75,7 +75,7 @@ class NeuralTranslator:
     abilities = frozenset(
         map(
             Ability,
-            ("score", "beam", "sample", "prefix", "attention", "ensemble", "precision", "explain", "states"),
+            ("score", "beam", "sample", "prefix", "attention", "links", "ensemble", "precision", "explain", "states"),
         )
     )
     gains_by_processes = True  # a row of small products does not occupy several threads
@@ -163,7 +163,7 @@ class NeuralTranslator:
                 rules=self.rules,
                 prefixes=prefixes,
                 keys_B=keys,
-                attention=settled.attention,
+                attention=settled.attention or settled.links,
             )
         return beam_search(
             scorer,
@@ -172,7 +172,7 @@ class NeuralTranslator:
             max_lengths_B=caps,
             rules=self.rules,
             prefixes=prefixes,
-            attention=settled.attention,
+            attention=settled.attention or settled.links,
             listener=listener,
         )
 
@@ -254,7 +254,10 @@ class NeuralTranslator:
             raise UserError("an ensemble, or a model in fewer bits, is not saved: save what it was made of")
         self.pipeline.save(folder / "text")
         checkpoints.write_tensors(checkpoints.weights_of(self.networks[0]), folder / "weights.safetensors")
+        watched = self.networks[0].watched
         facts = {"kind": self.kind, "model": asdict(self.options), "search": asdict(self.search)}
+        if watched is not None:
+            facts["watched"] = watched._asdict()
         (folder / "network.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
@@ -264,6 +267,8 @@ class NeuralTranslator:
         options = named_object(NETWORKS[facts["kind"]][1])(**facts["model"])
         network = build_network(facts["kind"], options, pipeline)
         checkpoints.load_weights(network, checkpoints.read_tensors(folder / "weights.safetensors"))
+        if "watched" in facts:  # else what the network watches by itself
+            network.watched = Watched(**facts["watched"])
         network.to(devices.pick(device))
         return cls(facts["kind"], [network], options, pipeline, StoredSearch(**facts["search"]))
 
@@ -306,7 +311,7 @@ class RecurrentTranslator(NeuralTranslator):
 class FixedVectorTranslator(RecurrentTranslator):
     """One whose network looks at nothing but what it was handed: there is no attention to show."""
 
-    abilities = RecurrentTranslator.abilities - {Ability.ATTENTION}
+    abilities = RecurrentTranslator.abilities - {Ability.ATTENTION, Ability.LINKS}
 
 
 def found_of(segment: Segment, candidate: Candidate, settled: Settled) -> Found:

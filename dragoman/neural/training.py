@@ -19,7 +19,7 @@ from dragoman.contracts import Interrupted, Progress, UserError, Work
 from dragoman.neural import checkpoints, devices
 from dragoman.neural.batches import Batch, rows_apart
 from dragoman.neural.checkpoints import Kept, Standing
-from dragoman.neural.loss import Loss, cross_entropy
+from dragoman.neural.loss import Loss, cross_entropy, guidance
 from dragoman.neural.network import Network
 from dragoman.neural.recipes import TrainingOptions
 from dragoman.neural.team import Team
@@ -195,7 +195,12 @@ class Learner:
             try:
                 for part in (part for batch in batches for part in rows_apart(batch, self.parts)):
                     loss = batch_loss(
-                        self.network, part, self.lesson.padding, self.options.label_smoothing, self.products
+                        self.network,
+                        part,
+                        self.lesson.padding,
+                        self.options.label_smoothing,
+                        self.products,
+                        self.options.guidance,
                     )
                     (loss.smoothed / tokens).backward()  # type: ignore[no-untyped-call]
                     likelihood += loss.negative_log_likelihood
@@ -331,13 +336,25 @@ class Learner:
 
 
 def batch_loss(
-    network: Network, batch: Batch, padding: int, smoothing: float, products: torch.dtype = torch.float32
+    network: Network,
+    batch: Batch,
+    padding: int,
+    smoothing: float,
+    products: torch.dtype = torch.float32,
+    guided: float = 0.0,
 ) -> Loss:
     """Summed loss over the real target pieces of a batch; padded positions never reach the vocabulary.
 
-    products: what matrix products are taken in; states come out of the network as fp32.
+    products: what matrix products are taken in; states come out of the network as fp32. guided: the weight of what its
+    links say of the attention, in what is minimised.
     """
     with torch.autocast(batch.inputs_BT.device.type, dtype=products, enabled=products != torch.float32):
-        states_BTD = network.hidden(batch.sources_BS, batch.inputs_BT).float()
+        if batch.linked_BTS is None or not guided:
+            states_BTD, misled = network.hidden(batch.sources_BS, batch.inputs_BT), None
+        else:
+            states_BTD, weights_BTS = network.hidden_and_weights(batch.sources_BS, batch.inputs_BT)
+            misled = guidance(weights_BTS, batch.linked_BTS)
     real_BT = batch.targets_BT != padding
-    return cross_entropy(states_BTD[real_BT], network.output_VD, batch.targets_BT[real_BT], smoothing, products)
+    states_ND = states_BTD.float()[real_BT]
+    loss = cross_entropy(states_ND, network.output_VD, batch.targets_BT[real_BT], smoothing, products)
+    return loss if misled is None else loss._replace(smoothed=loss.smoothed + guided * misled)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from dragoman.contracts import PieceTable
 from dragoman.neural.attention import MultiHeadAttention, causal
 from dragoman.neural.dropout import Dropout
-from dragoman.neural.network import Network, OutputLayer
+from dragoman.neural.network import Network, OutputLayer, Watched
 from dragoman.neural.recipes import TransformerOptions
 from dragoman.search.steps import Step
 
@@ -122,12 +122,12 @@ class DecoderLayer(nn.Module):
         allowed_TT: Tensor | None,
         source: tuple[Tensor, Tensor],
         allowed_B11S: Tensor | None,
-    ) -> Tensor:
-        """All target positions at once."""
+        weighed: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """All target positions at once; see `read_source`."""
         asked_BTD = self.self_road.before(states_BTD)
         change_BTD, _ = self.self_attention(asked_BTD, *self.self_attention.remember(asked_BTD), allowed_TT)
-        states_BTD, _ = self.read_source(self.self_road.after(states_BTD, change_BTD), source, allowed_B11S)
-        return states_BTD
+        return self.read_source(self.self_road.after(states_BTD, change_BTD), source, allowed_B11S, weighed)
 
     def read_source(
         self, states_BTD: Tensor, source: tuple[Tensor, Tensor], allowed_B11S: Tensor | None, weighed: bool = False
@@ -146,6 +146,8 @@ class Transformer(Network):
     With a joint vocabulary source and target share the embedding too.
     """
 
+    watched: Watched
+
     def __init__(self, options: TransformerOptions, source: PieceTable, target: PieceTable, joint: bool) -> None:
         super().__init__()
         self.options = options
@@ -161,6 +163,7 @@ class Transformer(Network):
         self.decoder = nn.ModuleList(DecoderLayer(options) for _ in range(options.decoder_layers))
         self.encoder_norm = nn.LayerNorm(options.width) if options.norm == "pre" else nn.Identity()
         self.decoder_norm = nn.LayerNorm(options.width) if options.norm == "pre" else nn.Identity()
+        self.watched = Watched(max(0, options.decoder_layers - 2))
         self.initialise()
 
     def initialise(self) -> None:
@@ -176,6 +179,9 @@ class Transformer(Network):
     def decoder_layers(self) -> Sequence[DecoderLayer]:
         return cast(Sequence[DecoderLayer], self.decoder)
 
+    def facts(self) -> dict[str, object]:
+        return {"attention shown": str(self.watched)}
+
     def encode(self, sources_BS: Tensor) -> tuple[Tensor, Tensor | None]:
         """States B x S x D and where there is a source, B x 1 x 1 x S (None: everywhere)."""
         present_BS = sources_BS != self.source_table.padding
@@ -186,13 +192,24 @@ class Transformer(Network):
         return self.encoder_norm(states_BSD), allowed_B11S
 
     def hidden(self, sources_BS: Tensor, inputs_BT: Tensor) -> Tensor:
+        return self.decoded(sources_BS, inputs_BT, weighed=False)[0]
+
+    def hidden_and_weights(self, sources_BS: Tensor, inputs_BT: Tensor) -> tuple[Tensor, Tensor]:
+        states_BTD, weights_BTS = self.decoded(sources_BS, inputs_BT, weighed=True)
+        assert weights_BTS is not None  # they were asked for
+        return states_BTD, weights_BTS
+
+    def decoded(self, sources_BS: Tensor, inputs_BT: Tensor, weighed: bool) -> tuple[Tensor, Tensor | None]:
+        """What predicts, and where it is wanted (weighed) what was looked at, see `watched`."""
         memory_BSD, allowed_B11S = self.encode(sources_BS)
         states_BTD = self.target_positions(self.target_embedding(inputs_BT))
         allowed_TT = causal(inputs_BT.shape[1], inputs_BT.device)
-        for layer in self.decoder_layers:
-            states_BTD = layer(states_BTD, allowed_TT, layer.cross_attention.remember(memory_BSD), allowed_B11S)
-        normed_BTD: Tensor = self.decoder_norm(states_BTD)
-        return normed_BTD
+        seen_BTS: Tensor | None = None
+        for place, layer in enumerate(self.decoder_layers):
+            source, watched = layer.cross_attention.remember(memory_BSD), place == self.watched.layer
+            states_BTD, weights_BHTS = layer(states_BTD, allowed_TT, source, allowed_B11S, weighed and watched)
+            seen_BTS = self.watched.of(weights_BHTS) if watched and weights_BHTS is not None else seen_BTS
+        return self.decoder_norm(states_BTD), seen_BTS
 
     def sentence_vectors(self, sources_BS: Tensor) -> Tensor:
         """The mean of the encoder's states."""
@@ -253,8 +270,8 @@ class TransformerScorer:
         own_BKK = torch.eye(beam, dtype=torch.bool, device=last_BK.device).expand(batch, -1, -1)
         path_BKX = torch.cat([state.path_BKX[:, :beam], own_BKK], 2)
         states_BKD = network.target_positions(network.target_embedding(last_BK)[:, :, None], now).squeeze(2)
-        weights_BHKS: Tensor | None = None  # the last layer's
-        for layer, cache in zip(network.decoder_layers, state.layers, strict=True):
+        seen_BKS: Tensor | None = None
+        for place, (layer, cache) in enumerate(zip(network.decoder_layers, state.layers, strict=True)):
             keys_BHXD = cache.own_keys_BHXD[:, :, : filled + beam]
             values_BHXD = cache.own_values_BHXD[:, :, : filled + beam]
             asked_BKD = layer.self_road.before(states_BKD)
@@ -263,10 +280,12 @@ class TransformerScorer:
             states_BKD = layer.self_road.after(states_BKD, change_BKD)
             source = cache.keys_BHSD, cache.values_BHSD
             states_BKD, weights_BHKS = layer.read_source(states_BKD, source, state.allowed_B11S, weighed=True)
+            if place == network.watched.layer:
+                seen_BKS = network.watched.of(cast(Tensor, weights_BHKS))
         logits_BKV = network.output(network.decoder_norm(states_BKD))
         return Step(
             log_probs_BKV=torch.log_softmax(logits_BKV, -1, out=logits_BKV),
-            attention_BKS=cast(Tensor, weights_BHKS).mean(1),
+            attention_BKS=seen_BKS,
             state=state._replace(path_BKX=path_BKX, length=now + 1),
         )
 

@@ -89,10 +89,14 @@ def rejoin(parts: Sequence[Part], translations: Sequence[str]) -> str:
     A space is put in where the source needed none behind a Chinese or Japanese sign but the
     translation does, and a single space is left out between two such signs.
     """
-    joined = [translations[0]] if translations else []
-    for part, left, right in zip(parts, translations, translations[1:], strict=False):
-        joined += [_space_between(part, left, right), right]
-    return "".join(joined) + (parts[-1].space if parts else "")
+    spaces = spaces_behind(parts, translations)
+    return "".join(text + space for text, space in zip(translations, spaces, strict=True))
+
+
+def spaces_behind(parts: Sequence[Part], translations: Sequence[str]) -> list[str]:
+    """What stands behind each translation where they are rejoined."""
+    between = map(_space_between, parts, translations, translations[1:])
+    return [*between, parts[-1].space] if parts else []
 
 
 def _space_between(part: Part, left: str, right: str) -> str:

@@ -2,7 +2,8 @@
 
 A folder of flat files, opened by memory mapping: `source.ids`, `target.ids` (int32, one sentence
 behind the other), `source.offsets`, `target.offsets` (int64, where each begins, one more than
-pairs) and `store.json` (counts). It is written aside and renamed when whole.
+pairs) and `store.json` (counts). Where the pairs have links, `links.ids` and `links.offsets` hold those
+of their pieces. It is written aside and renamed when whole.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -25,6 +27,8 @@ import numpy.typing as npt
 from dragoman.contracts import Bitext, Progress, SentencePair, UserError, quiet
 from dragoman.text.normalise import one_line
 from dragoman.text.pipeline import Pipeline
+from dragoman.text.places import piece_links, shared
+from dragoman.text.words import word_spans
 
 Ids = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
@@ -67,11 +71,13 @@ class _Joined:
 class PairStore:
     """Ids of sentence pairs, without start and end pieces, in the order of the bitext.
 
-    set_aside: why pairs are not in it, and how many: "too long" (in pieces), "empty".
+    set_aside: why pairs are not in it, and how many: "too long" (in pieces), "empty". links: source piece and target
+    piece in turn; None where the pairs were given without links.
     """
 
     sides: tuple[_Side | _Joined, _Side | _Joined]
     set_aside: Counter[str]
+    links: _Side | _Joined | None = None
 
     def __len__(self) -> int:
         return len(self.sides[0].lengths)
@@ -83,6 +89,11 @@ class PairStore:
     def target(self, index: int) -> Ids:
         """Target ids of pair `index`, a view into the file."""
         return self.sides[1].sentence(index)
+
+    def piece_links(self, index: int) -> Ids:
+        """(source piece, target piece) of pair `index`, N x 2; none where there are no links."""
+        links = np.zeros(0, dtype=np.int32) if self.links is None else self.links.sentence(index)
+        return links.reshape(-1, 2)
 
     @property
     def source_lengths(self) -> Ids:
@@ -108,13 +119,19 @@ class PairStore:
     def followed_by(self, other: PairStore) -> PairStore:
         """These pairs and behind them those of the other store, which keep their order; nothing is copied."""
         source, target = (_Joined(*sides) for sides in zip(self.sides, other.sides, strict=True))
-        return PairStore((source, target), self.set_aside + other.set_aside)
+        linked = self.links is not None or other.links is not None
+        links = _Joined(self.links or _none(len(self)), other.links or _none(len(other))) if linked else None
+        return PairStore((source, target), self.set_aside + other.set_aside, links)
 
     def summary(self) -> str:
         """One line for people: "11 of 12 pairs kept: 1 too long"."""
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.set_aside.most_common())
         kept = f"{len(self):,} of {len(self) + self.set_aside.total():,} pairs kept"
         return f"{kept}: {reasons}" if reasons else kept
+
+
+def _none(pairs: int) -> _Side:
+    return _Side(np.zeros(0, dtype=np.int32), np.zeros(pairs + 1, dtype=np.int64))
 
 
 def build_store(
@@ -156,26 +173,33 @@ def _open(place: Path) -> PairStore | None:
         card = json.loads((place / _CARD).read_bytes())
         pairs, set_aside = int(card["pairs"]), Counter({str(k): int(v) for k, v in card["set_aside"].items()})
         sides = []
-        for name in ("source", "target"):
+        for name in ("source", "target", *(["links"] if card.get("linked") else [])):
             offsets = np.memmap(place / f"{name}.offsets", dtype=np.int64, mode="r")
-            ids = np.memmap(place / f"{name}.ids", dtype=np.int32, mode="r")
+            ids = np.memmap(place / f"{name}.ids", dtype=np.int32, mode="r") if offsets[-1] else _none(pairs).ids
             if len(offsets) != pairs + 1 or offsets[-1] != len(ids):
                 return None
             sides.append(_Side(np.asarray(ids), np.asarray(offsets)))
     except (OSError, KeyError, ValueError, TypeError, AttributeError):
         return None
-    return PairStore((sides[0], sides[1]), set_aside)
+    return PairStore((sides[0], sides[1]), set_aside, sides[2] if len(sides) > 2 else None)
 
 
 @dataclass
 class _Writer:
-    """Appends sentences to the two files of a side."""
+    """Appends sentences, or their links, to two files."""
 
     ids: BinaryIO
     offsets: BinaryIO
     end: int = 0
 
-    def append(self, sentences: list[list[int]]) -> None:
+    @classmethod
+    def begin(cls, files: ExitStack, folder: Path, name: str, empty: int = 0) -> _Writer:
+        """New files of that name, with so many empty sentences in them."""
+        ids, offsets = (files.enter_context((folder / f"{name}.{part}").open("wb")) for part in ("ids", "offsets"))
+        offsets.write(np.zeros(1 + empty, dtype=np.int64).tobytes())
+        return cls(ids, offsets)
+
+    def append(self, sentences: Sequence[Sequence[int]]) -> None:
         flat = np.fromiter((index for ids in sentences for index in ids), dtype=np.int32)
         ends = self.end + np.cumsum([len(ids) for ids in sentences], dtype=np.int64)
         self.ids.write(flat.tobytes())
@@ -194,28 +218,23 @@ def _write(
 ) -> None:
     set_aside: Counter[str] = Counter()
     pairs = seen = 0
-    with (
-        (folder / "source.ids").open("wb") as source_ids,
-        (folder / "source.offsets").open("wb") as source_offsets,
-        (folder / "target.ids").open("wb") as target_ids,
-        (folder / "target.offsets").open("wb") as target_offsets,
-    ):
-        writers = _Writer(source_ids, source_offsets), _Writer(target_ids, target_offsets)
-        for writer in writers:
-            writer.offsets.write(np.zeros(1, dtype=np.int64).tobytes())
+    with ExitStack() as files:
+        writers = [_Writer.begin(files, folder, name) for name in ("source", "target")]
         for chunk in _chunks(bitext):
+            if len(writers) == 2 and any(pair.links is not None for pair in chunk):
+                writers.append(_Writer.begin(files, folder, "links", empty=pairs))
             encoded = pipeline.source.encode([one_line(pair.source) for pair in chunk], threads)
             sources = [front + ids if ids else ids for ids in encoded]
             targets = pipeline.target.encode([one_line(pair.target) for pair in chunk], threads)
-            kept = []
-            for source, target in zip(sources, targets, strict=True):
+            kept: list[tuple[Sequence[int], ...]] = []
+            for pair, source, target in zip(chunk, sources, targets, strict=True):
                 fault = _fault(len(source), len(target), max_pieces)
                 if fault:
                     set_aside[fault] += 1
                 else:
-                    kept.append((source, target))
-            writers[0].append([source for source, _ in kept])
-            writers[1].append([target for _, target in kept])
+                    kept.append((source, target, _flat_links(pair, pipeline, len(front))))
+            for place, writer in enumerate(writers):
+                writer.append([sentences[place] for sentences in kept])
             pairs += len(kept)
             seen += len(chunk)
             report(Progress("encoding", seen, len(bitext)))
@@ -223,8 +242,17 @@ def _write(
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in set_aside.most_common())
         shutil.rmtree(folder)
         raise UserError(f"0 of {seen:,} pairs kept: {reasons}" if reasons else "0 pairs to train on")
-    card = {"pairs": pairs, "set_aside": dict(set_aside)}
+    card = {"pairs": pairs, "set_aside": dict(set_aside), "linked": len(writers) > 2}
     (folder / _CARD).write_text(json.dumps(card) + "\n", encoding="utf-8")
+
+
+def _flat_links(pair: SentencePair, pipeline: Pipeline, before: int) -> list[int]:
+    """Source piece and target piece in turn, for the words that are linked; so many pieces stand before the source."""
+    if not pair.links:
+        return []
+    sides = ((pipeline.source, one_line(pair.source)), (pipeline.target, one_line(pair.target)))
+    source, target = (shared(word_spans(text), segmenter.spans_in(text)) for segmenter, text in sides)
+    return [piece for s, t in piece_links(pair.links, source, target) for piece in (before + s, t)]
 
 
 def _fault(source: int, target: int, max_pieces: int) -> str:

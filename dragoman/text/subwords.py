@@ -15,9 +15,10 @@ from typing import Literal
 
 import sentencepiece
 
-from dragoman.contracts import PieceTable, UserError
+from dragoman.contracts import PieceTable, Span, UserError
 from dragoman.text import pieces
 from dragoman.text.normalise import nfc
+from dragoman.text.places import decoded_spans, raw_spans
 from dragoman.text.sampling import Texts, sample_texts
 
 Method = Literal["unigram", "bpe"]
@@ -66,6 +67,14 @@ class SubwordSegmenter:
         spellings = self._spellings
         text = b"".join([spellings[index] for index in ids]).decode("utf-8", errors="ignore")
         return pieces.unescape(text.replace(pieces.SPACE, " ").removeprefix(" "))
+
+    def spans(self, ids: Sequence[int]) -> list[Span]:
+        """Where each piece stands in `decode(ids)`."""
+        return decoded_spans([self._spellings[index] for index in ids], leading_space=True)
+
+    def spans_in(self, text: str) -> list[Span]:
+        """Where each piece of `encode([text])[0]` stands in the text itself: encoding loses nothing but NFC."""
+        return raw_spans(text, self.spans(self.encode([text])[0]))
 
     def to_bytes(self) -> bytes:
         """The content of a file from which `from_bytes` makes an equal segmenter."""

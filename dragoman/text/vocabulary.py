@@ -14,9 +14,10 @@ from typing import ClassVar, Self
 
 import regex
 
-from dragoman.contracts import PieceTable
+from dragoman.contracts import PieceTable, Span
 from dragoman.text import pieces
 from dragoman.text.normalise import nfc
+from dragoman.text.places import decoded_spans, raw_spans, spelt_spans
 from dragoman.text.sampling import Texts, sample_texts
 from dragoman.text.words import WHITE_SPACE, WORD_PATTERN
 
@@ -47,6 +48,7 @@ class _ListedSegmenter:
 
     learnt: tuple[str, ...]
     cut: ClassVar[Callable[[str], list[str]]]
+    leads: ClassVar[bool] = False  # is a space put before the text?
 
     @cached_property
     def pieces(self) -> PieceTable:
@@ -78,6 +80,19 @@ class _ListedSegmenter:
         joined = "".join([table[index] for index in ids if index >= pieces.FIRST_FREE])
         return pieces.unescape(joined.replace(pieces.SPACE, " "))
 
+    def spans(self, ids: Sequence[int]) -> list[Span]:
+        """Where each piece stands in `decode(ids)`; silent ones have no width."""
+        table = self.pieces.pieces
+        spellings = [table[index].encode() if index >= pieces.FIRST_FREE else b"" for index in ids]
+        return decoded_spans(spellings, leading_space=self.leads)
+
+    def spans_in(self, text: str) -> list[Span]:
+        """Where each piece of `encode([text])[0]` stands in the text itself, unknown units too."""
+        spellings = []
+        for unit in type(self).cut(pieces.escape(nfc(text))):
+            spellings += [unit] if len(self._ids_of(unit)) == 1 else [unit[0], unit[1:]]
+        return raw_spans(text, spelt_spans([each.encode() for each in spellings], before=int(self.leads)))
+
     def to_bytes(self) -> bytes:
         """JSON, the content of a file from which `from_bytes` makes an equal segmenter."""
         return (json.dumps({"pieces": self.learnt}, ensure_ascii=False, indent=0) + "\n").encode()
@@ -99,6 +114,7 @@ class WordSegmenter(_ListedSegmenter):
     """Whole words by `word_spans`: a Chinese sign is a word. Lossless for text of known words."""
 
     cut: ClassVar[Callable[[str], list[str]]] = staticmethod(words_of)
+    leads: ClassVar[bool] = True
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of the ids, without the space that stands before the first word."""

@@ -27,6 +27,7 @@ from dragoman.system.stream import check_options, kinds_with
 from dragoman.system.workers import Workers, shares
 from dragoman.text.words import word_spans
 from tests.contract.models import SOURCES, TEST, Trained, every_translator, kinds_that, kinds_without
+from tests.contract.test_lines import ODD
 
 CLOSE = 1e-4
 
@@ -103,6 +104,7 @@ ASKED = {
     Ability.BEAM: (SearchOptions(n_best=2, beam=2), ""),
     Ability.SAMPLE: (SearchOptions(sampling=Sampling()), ""),
     Ability.ATTENTION: (SearchOptions(attention=True), ""),
+    Ability.LINKS: (SearchOptions(links=True), ""),
     Ability.PREFIX: (SearchOptions(), "我"),
 }
 
@@ -267,16 +269,29 @@ def test_attention_is_a_distribution_over_the_source(model: Trained) -> None:
 
 @kinds_that(Ability.LINKS)
 def test_links_join_words_of_both_texts(model: Trained) -> None:
-    linked = 0
-    for translation in model.translator.translate(SOURCES):
+    """Also of texts that are blank, odd, or so long that they are cut."""
+    texts = [*SOURCES, "", " \t", *ODD, "  ".join(SOURCES * 3), f"{SOURCES[0]}\n{SOURCES[1]}"]
+    translations = model.translator.translate(texts, SearchOptions(links=True))
+    for text, translation in zip(texts, translations, strict=True):
         best = translation.hypotheses[0]
         assert best.links is not None
-        assert len(set(best.links)) == len(best.links)
+        assert list(best.links) == sorted(set(best.links))
         for source, target in best.links:
             assert 0 <= source < len(translation.source_words)
             assert 0 <= target < len(best.words)
-        linked += len(best.links)
-    assert linked >= len(SOURCES)
+        assert bool(best.links) or not (text in SOURCES and best.words)
+    assert_same(best_of(translations[:4]), best_of(model.translator.translate(SOURCES[:4])))
+    long = translations[-2]
+    far = {source * 4 // len(long.source_words) for source, _ in long.hypotheses[0].links or ()}
+    assert far == {0, 1, 2, 3}  # from every part of a long text
+
+
+@kinds_that(Ability.LINKS, Ability.BEAM)
+def test_each_hypothesis_has_links_of_its_own(model: Trained) -> None:
+    for translation in model.translator.translate(SOURCES[:6], SearchOptions(n_best=3, beam=3, links=True)):
+        for hypothesis in translation.hypotheses:
+            linked = {target for _, target in hypothesis.links or ()}
+            assert linked == set(range(len(hypothesis.words)))
 
 
 @kinds_that(Ability.ENSEMBLE)
@@ -292,7 +307,8 @@ def test_an_ensemble_with_oneself_is_oneself(model: Trained) -> None:
 def test_processes_change_no_bit(model: Trained) -> None:
     sources = [f"{source} {number}" for number in range(12) for source in SOURCES]
     assert len(shares(sources)) > 2
-    options = SearchOptions(n_best=2, beam=2)
+    linked = Ability.LINKS in model.translator.abilities
+    options = SearchOptions(n_best=2, beam=2, links=linked)
     load = partial(load_model, model.folder)
     with Workers(model.translator, load) as alone, Workers(model.translator, load, 2, enough=2) as two:
         assert two.translate(sources, options) == alone.translate(sources, options)

@@ -15,16 +15,18 @@ import pytest
 import torch
 
 from dragoman.contracts import Interrupted, Work
+from dragoman.corpus.bitext import ListBitext
 from dragoman.neural import training
 from dragoman.neural.batches import Batch
 from dragoman.neural.checkpoints import read_state
 from dragoman.neural.lessons import train_translator
 from dragoman.neural.recipes import TransformerOptions, TransformerRecipe
-from tests.generated import generated_bitext
+from tests.generated import generated_bitext, linked_bitext
 from tests.neural import test_lessons
 
 STILL = replace(test_lessons.RECIPE.model, dropout=0.0, attention_dropout=0.0, inner_dropout=0.0)
 TRAIN, DEV = generated_bitext(60, "en", "de"), generated_bitext(12, "en", "de", seed=9)
+LINKED = linked_bitext(40)
 
 
 def recipe(model: TransformerOptions, updates: int) -> TransformerRecipe:
@@ -33,7 +35,13 @@ def recipe(model: TransformerOptions, updates: int) -> TransformerRecipe:
 
 
 def learn(
-    folder: Path, model: TransformerOptions, updates: int, rank: int = 0, world: int = 1, stop_after: int = 0
+    folder: Path,
+    model: TransformerOptions,
+    updates: int,
+    rank: int = 0,
+    world: int = 1,
+    stop_after: int = 0,
+    train: ListBitext = TRAIN,
 ) -> None:
     place = folder / f"rank-{rank}"
     place.mkdir(parents=True, exist_ok=True)
@@ -46,12 +54,13 @@ def learn(
 
     work = Work(place, threads=1, rank=rank, world=world, stop=stop)
     with contextlib.suppress(Interrupted):
-        train_translator(recipe(model, updates), TRAIN, DEV if rank == 0 else None, work)
+        train_translator(recipe(model, updates), train, DEV if rank == 0 else None, work)
 
 
 def learn_all(folder: Path, rank: int) -> None:
     """What each of two processes does for the tests below: one start of the processes serves them all."""
     learn(folder / "still", STILL, 20, rank, 2)
+    learn(folder / "linked", STILL, 6, rank, 2, train=LINKED)
     learn(folder / "whole", test_lessons.RECIPE.model, 8, rank, 2)
     learn(folder / "parts", test_lessons.RECIPE.model, 8, rank, 2, stop_after=3)
     if rank == 0:
@@ -98,6 +107,11 @@ def test_two_processes_make_the_updates_of_one(together: Path, tmp_path: Path) -
     assert one.keys() == two.keys()
     assert_close(one, two)
     assert not (together / "still" / "rank-1" / "state.json").exists()
+
+
+def test_two_processes_learn_from_links_as_one_does(together: Path, tmp_path: Path) -> None:
+    learn(tmp_path, STILL, 6, train=LINKED)
+    assert_close(last_state(tmp_path), last_state(together / "linked"))
 
 
 def test_a_team_goes_on_as_if_it_had_not_been_interrupted(together: Path) -> None:

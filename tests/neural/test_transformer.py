@@ -67,7 +67,7 @@ def test_layers_equal_torchs(norm: Any, activation: Any) -> None:
     their_decoder.linear1.load_state_dict(decoder.feed_forward.inner.state_dict())
     their_decoder.linear2.load_state_dict(decoder.feed_forward.outer.state_dict())
     future = torch.ones(5, 5, dtype=torch.bool).triu(1)
-    found = decoder(states, ~future, decoder.cross_attention.remember(memory), ~padded[:, None, None, :])
+    found, _ = decoder(states, ~future, decoder.cross_attention.remember(memory), ~padded[:, None, None, :])
     expected = their_decoder(states, memory, tgt_mask=future, memory_key_padding_mask=padded)
     torch.testing.assert_close(found, expected)
 
