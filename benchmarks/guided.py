@@ -1,10 +1,10 @@
 """What does a file of links do to a Transformer: to its translations, and to the links that it gives itself?
 
 python -m benchmarks.guided LINKS [--corpus NAME] [--minutes N] [--recipe NAME] [--gold SOURCE TARGET LINKS]: trains
-twice for so many minutes (20), without and with LINKS (a line of links for each record of the corpus's training part, on
-the words of text/words.py), and shows BLEU on the test set. With gold links (`i-j` sure, `i?j` possible, on words between
-white space; SOURCE and TARGET may have more lines than are linked) also the alignment error rate of the links that each
-model gives when it is made to write the reference, and, of the one that was not taught, by decoder layer.
+twice for so many minutes (20), without and with LINKS (a line of links for each record of the corpus's training part,
+on the words of text/words.py), and shows BLEU on the test set. With gold links (`i-j` sure, `i?j` possible, on words
+between white space; SOURCE and TARGET may have more lines than are linked) also the alignment error rate of the links
+that each model gives when it is made to write the reference, and, of the one that was not taught, by decoder layer.
 """
 
 from __future__ import annotations
