@@ -238,7 +238,7 @@ def _links(
     words, links = word_spans(request.text), set[Link]()
     spaces = spaces_behind([segment.part for segment, _ in parts], decoded)
     for (segment, found), text, space in zip(parts, decoded, spaces, strict=True):
-        source = _moved(pipeline.source.spans_in(segment.part.text), segment.start)
+        source = _moved(pipeline.source.spans_in(segment.part.text, segment.pieces), segment.start)
         target = _moved(pipeline.target.spans(found.pieces), start)
         links.update(links_of(found.attention, Side(words, source), Side(hypothesis.words, target)))
         start += len(text) + len(space)

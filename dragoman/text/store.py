@@ -232,7 +232,7 @@ def _write(
                 if fault:
                     set_aside[fault] += 1
                 else:
-                    kept.append((source, target, _flat_links(pair, pipeline, len(front))))
+                    kept.append((source, target, _flat_links(pair, pipeline, source, target, len(front))))
             for place, writer in enumerate(writers):
                 writer.append([sentences[place] for sentences in kept])
             pairs += len(kept)
@@ -246,13 +246,14 @@ def _write(
     (folder / _CARD).write_text(json.dumps(card) + "\n", encoding="utf-8")
 
 
-def _flat_links(pair: SentencePair, pipeline: Pipeline, before: int) -> list[int]:
+def _flat_links(pair: SentencePair, pipeline: Pipeline, source: list[int], target: list[int], before: int) -> list[int]:
     """Source piece and target piece in turn, for the words that are linked; so many pieces stand before the source."""
     if not pair.links:
         return []
-    sides = ((pipeline.source, one_line(pair.source)), (pipeline.target, one_line(pair.target)))
-    source, target = (shared(word_spans(text), segmenter.spans_in(text)) for segmenter, text in sides)
-    return [piece for s, t in piece_links(pair.links, source, target) for piece in (before + s, t)]
+    texts = one_line(pair.source), one_line(pair.target)
+    spans = pipeline.source.spans_in(texts[0], source[before:]), pipeline.target.spans_in(texts[1], target)
+    sides = (shared(word_spans(text), places) for text, places in zip(texts, spans, strict=True))
+    return [piece for s, t in piece_links(pair.links, *sides) for piece in (before + s, t)]
 
 
 def _fault(source: int, target: int, max_pieces: int) -> str:

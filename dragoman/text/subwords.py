@@ -72,9 +72,9 @@ class SubwordSegmenter:
         """Where each piece stands in `decode(ids)`."""
         return decoded_spans([self._spellings[index] for index in ids], leading_space=True)
 
-    def spans_in(self, text: str) -> list[Span]:
-        """Where each piece of `encode([text])[0]` stands in the text itself: encoding loses nothing but NFC."""
-        return raw_spans(text, self.spans(self.encode([text])[0]))
+    def spans_in(self, text: str, ids: Sequence[int]) -> list[Span]:
+        """Where each piece stands in the text itself, of which they were made: encoding loses nothing but NFC."""
+        return raw_spans(text, self.spans(ids))
 
     def to_bytes(self) -> bytes:
         """The content of a file from which `from_bytes` makes an equal segmenter."""

@@ -86,8 +86,8 @@ class _ListedSegmenter:
         spellings = [table[index].encode() if index >= pieces.FIRST_FREE else b"" for index in ids]
         return decoded_spans(spellings, leading_space=self.leads)
 
-    def spans_in(self, text: str) -> list[Span]:
-        """Where each piece of `encode([text])[0]` stands in the text itself, unknown units too."""
+    def spans_in(self, text: str, ids: Sequence[int]) -> list[Span]:
+        """Where each piece stands in the text itself, of which they were made; unknown units stand there too."""
         spellings = []
         for unit in type(self).cut(pieces.escape(nfc(text))):
             spellings += [unit] if len(self._ids_of(unit)) == 1 else [unit[0], unit[1:]]

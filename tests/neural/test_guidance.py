@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -203,6 +204,10 @@ def test_what_is_taught_is_learnt(kind: str, model_of: Callable[[str], Trained],
         assert taught.describe()["attention shown"] == "decoder layer 1, its head 1, which was taught"
         taught.save(tmp_path / "model")
         assert NeuralTranslator.load(tmp_path / "model").networks[0].watched == (0, 0)
+        facts = json.loads((tmp_path / "model" / "network.json").read_text(encoding="utf-8"))
+        del facts["watched"]  # as older models have it
+        (tmp_path / "model" / "network.json").write_text(json.dumps(facts), encoding="utf-8")
+        assert NeuralTranslator.load(tmp_path / "model").networks[0].watched == (0, None)
 
 
 def weights(folder: Path, pairs: ListBitext, **work: object) -> dict[str, torch.Tensor]:
