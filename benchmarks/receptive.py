@@ -29,13 +29,13 @@ from dragoman.neural.transformer import EncoderLayer
 LENGTH, WIDTH = 40, 32
 ENCODERS_SHOWN: dict[str, dict[str, Any]] = {
     "LSTM, 1 layer": {"encoder": "uni", "encoder_layers": 1},
-    "convolution over 3, 4 layers": {"encoder": "conv", "encoder_layers": 4},
+    "convolution of 3, 4 layers": {"encoder": "conv", "encoder_layers": 4},
     "self-attention, 1 layer": {"encoder": "attention", "encoder_layers": 1},
     "LSTM, both directions, 1 layer": {"encoder": "bi", "encoder_width": WIDTH // 2, "encoder_layers": 1},
     "the same, dilation 2": {"encoder": "conv", "dilation": 2, "encoder_layers": 4},
-    "convolution over both sides, 4 layers": {"encoder": "conv-bi", "encoder_layers": 4},
+    "convolution, both sides, 4 layers": {"encoder": "conv-bi", "encoder_layers": 4},
 }
-FAINTEST = 1e-6  # of the largest gradient; what is below is drawn like it, what is 0 stays white
+FAINTEST = 1e-4  # of the largest gradient; what is below is drawn like it, what is 0 stays white
 
 LENGTHS = tuple(2**power for power in range(4, 12))
 FEATURES, KERNEL, HEADS, BATCH, TIMES, THREADS = 256, 3, 4, 2, 5, 2

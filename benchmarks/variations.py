@@ -23,7 +23,7 @@ from typing import NamedTuple
 from benchmarks.corpora import MULTI30K, TATOEBA_ZH_EN, Corpus
 from benchmarks.quality import dragoman
 from benchmarks.steps import RESULTS, Result, step, table
-from dragoman.neural.recipes import BAHDANAU, LUONG
+from dragoman.neural.recipes import BAHDANAU, LUONG, TINY
 
 Settings = tuple[str, ...]
 """name=value, as `--set` takes them."""
@@ -70,7 +70,8 @@ def encoders() -> dict[str, Settings]:
     return {name: tuple(f"model.{each}" for each in settings) for name, settings in rows.items()}
 
 
-WIDTH, INNER, HEADS, DROPOUT = 128, 4, 4, 0.1  # of transformer-tiny; inner: times the width
+WIDTH, HEADS, DROPOUT = TINY.model.width, TINY.model.heads, TINY.model.dropout
+INNER = TINY.model.inner // WIDTH  # times the width
 
 
 def ablation() -> dict[str, Settings]:
