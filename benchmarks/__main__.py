@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from benchmarks.corpora import MULTI30K, PYDOCS_EN_ZH, PYDOCS_ZH_EN, TATOEBA_EN_ZH, TATOEBA_ZH_EN
 from benchmarks.quality import place_of
+from benchmarks.variations import STUDIES
 
 
 class Table(NamedTuple):
@@ -54,6 +55,12 @@ def tables() -> dict[str, Table]:
         found[f"noise-{corpus.name}"] = Table(about, "noise", (corpus.name,))
     found["filtering"] = Table("cleaning a million pairs, and beside OpusFilter (20 minutes)", "filtering")
     found["cleaned"] = Table("BLEU with spoilt, cleaned and original pairs (an hour)", "cleaned")
+    found["receptive"] = Table("how far encoders see, how long a layer takes, no corpus needed (a minute)", "receptive")
+    for name, study in STUDIES.items():
+        trainings = len(study.rows()) * len(study.seeds)
+        found[name] = Table(f"{study.about}: {trainings} trainings (hours)", "variations", (name,))
+    found["families"] = Table("every kind, 20 minutes and three seeds each, by length (9 hours)", "families")
+    found["recurrent"] = Table("LSTMs beside JoeyNMT's: training, 30 minutes each, beam search (2 hours)", "recurrent")
     found["memory"] = Table("the peak of a training on a million pairs", "memory")
     return found
 

@@ -32,7 +32,7 @@ BEAM, ALPHA, CAP, RATIO, THREADS = 5, 1.0, 64, 3.0, 2
 BATCHES = [16, 32, 64, 128]  # sentences
 TOKENS = [512, 1024, 2048, 4096]  # the same for us and CTranslate2
 TRIED = 200
-ENVIRONMENTS = {"joeynmt": "joeynmt", "huggingface": "transformers", "eole": "eole"}
+ENVIRONMENTS = {"joeynmt": "joeynmt", "joeynmt_rnn": "joeynmt", "huggingface": "transformers", "eole": "eole"}
 
 
 def read_model(folder: Path, threads: int = 0) -> Any:

@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.steps import Result, peer, step, table
+from dragoman.neural.recipes import NetworkRecipe
 
 UPDATES, WARM_UP = 60, 10
 
@@ -31,14 +32,16 @@ def ours(files: list[str], tokens: int, updates: int) -> Result:
     return found
 
 
-def one(files: list[str], tokens: int, updates: int) -> Result:
-    """Train some updates and report pieces a second in three stretches, and the share of positions that are real."""
+def one(files: list[str], tokens: int, updates: int, network: NetworkRecipe | None = None) -> Result:
+    """Train some updates of transformer-small, or of that network; report pieces a second in three stretches, and the
+    share of positions that are real."""
     from dragoman.contracts import Interrupted, Progress
     from dragoman.corpus.formats import open_bitext
     from dragoman.neural.recipes import SMALL
     from dragoman.system.lifecycle import train_model
 
-    recipe = replace(SMALL, training=replace(SMALL.training, tokens_per_batch=tokens, validate_every=10**9))
+    chosen = network or SMALL
+    recipe = replace(chosen, training=replace(chosen.training, tokens_per_batch=tokens, validate_every=10**9))
     marks: list[float] = []
 
     def hear(progress: Progress) -> None:

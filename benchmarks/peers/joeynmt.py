@@ -40,6 +40,19 @@ def order_of(task: Task) -> list[int]:
     return special + [index for index in range(len(task.pieces)) if index not in special]
 
 
+SPECIAL: dict[str, Any] = {
+    "unk_token": "<unk>", "pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>",
+    "unk_id": UNKNOWN, "pad_id": PADDING, "bos_id": START, "eos_id": END,
+}  # fmt: skip
+
+
+def vocabulary_of(task: Task) -> Any:
+    """Its vocabulary; pieces are spelt as our ids, in the order of `order_of`."""
+    rest = list(map(str, order_of(task)[4:]))
+    special = SimpleNamespace(**SPECIAL, sep_token=None, lang_tags=[])
+    return import_module("joeynmt.vocabulary").Vocabulary(rest, special)
+
+
 def network_of(task: Task, weights: dict[str, Any]) -> Any:
     """Its own Transformer with our weights."""
 
@@ -56,12 +69,7 @@ def network_of(task: Task, weights: dict[str, Any]) -> Any:
             "activation": "relu",
         }
 
-    special: dict[str, Any] = {
-        "unk_token": "<unk>", "pad_token": "<pad>", "bos_token": "<s>", "eos_token": "</s>", "sep_token": None,
-        "unk_id": UNKNOWN, "pad_id": PADDING, "bos_id": START, "eos_id": END, "lang_tags": [],
-    }  # fmt: skip
-    rest = list(map(str, range(len(task.pieces) - 4)))
-    vocabulary = import_module("joeynmt.vocabulary").Vocabulary(rest, SimpleNamespace(**special))
+    vocabulary = vocabulary_of(task)
     shape = {
         "tied_embeddings": True,
         "tied_softmax": True,
@@ -91,7 +99,12 @@ def main(folder: str) -> None:
     """Measure it."""
     task = Task.read(folder)
     torch.set_num_threads(task.threads)
-    network, order = network_of(task, split_keys(read_weights(folder))), order_of(task)
+    measure(task, network_of(task, split_keys(read_weights(folder))), folder, "joeynmt")
+
+
+def measure(task: Task, network: Any, folder: str, name: str) -> None:
+    """Translate with its search, and write NAME.json."""
+    order = order_of(task)
     place_of = {ours: theirs for theirs, ours in enumerate(order)}
     search, batch_of = import_module("joeynmt.search").search, import_module("joeynmt.batch").Batch
     device = torch.device("cpu")
@@ -107,7 +120,7 @@ def main(folder: str) -> None:
         )
         return [[order[piece] for piece in cut(row, END)] for row in found.tolist()]
 
-    task.do(folder, "joeynmt", lambda sources, batch: by_length(sources, batch, one_batch))
+    task.do(folder, name, lambda sources, batch: by_length(sources, batch, one_batch))
 
 
 if __name__ == "__main__":

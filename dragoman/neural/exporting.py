@@ -19,6 +19,13 @@ from dragoman.neural.seq2seq import NeuralTranslator
 from dragoman.neural.transformer import DecoderLayer, EncoderLayer, Transformer, sinusoids
 
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU"}
+KNOWN_THERE: dict[str, tuple[object, ...]] = {
+    "norm": ("pre", "post"),
+    "residual": (True,),
+    "activation": tuple(ACTIVATIONS),
+    "positions": ("sinusoidal",),
+    "score": ("scaled",),
+}
 POSITIONS = 1024  # at least; CTranslate2 reads our sinusoids from a table, for its own ones are others
 STEPS = 64  # of a weight in int8, see `quantise`
 
@@ -62,6 +69,9 @@ def refuse_inexpressible(translator: NeuralTranslator) -> None:
         raise UserError("an ensemble cannot be exported to ctranslate2: export one of its members")
     if type(network) is not Transformer:
         raise UserError(f"a {type(network).__name__} cannot be exported to ctranslate2: it runs Transformers")
+    for name, known in KNOWN_THERE.items():
+        if (chosen := getattr(network.options, name)) not in known:
+            raise UserError(f"ctranslate2 has no Transformer with {name} = {chosen!r}: it cannot be exported")
     if translator.search.length_form != "power":
         raise UserError(
             f"ctranslate2 has no length normalisation {translator.search.length_form!r}: it divides by T^alpha only"
@@ -126,8 +136,9 @@ def set_self_attention(spec: Any, attention: MultiHeadAttention) -> None:
     set_linear(spec.linear[1], [attention.output])
 
 
-def set_norm(spec: Any, norm: nn.LayerNorm) -> None:
+def set_norm(spec: Any, norm: nn.Module) -> None:
     """Gain and shift."""
+    assert isinstance(norm, nn.LayerNorm)
     spec.gamma, spec.beta = norm.weight, norm.bias
 
 

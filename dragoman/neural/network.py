@@ -77,3 +77,12 @@ class Network(nn.Module):
     def scorer(self) -> StepScorer:
         """The same network, one step at a time."""
         raise AssertionError("each network predicts step by step")
+
+
+def initialise_matrices(module: nn.Module) -> None:
+    """Glorot-uniform matrices (Glorot & Bengio 2010), zero biases."""
+    for part in module.modules():
+        if isinstance(part, nn.Linear):
+            nn.init.xavier_uniform_(part.weight)
+            if part.bias is not None:
+                nn.init.zeros_(part.bias)

@@ -15,6 +15,9 @@ from dragoman.text.options import TextOptions
 if TYPE_CHECKING:
     from dragoman.neural.seq2seq import NeuralTranslator
 
+ScoreName = Literal["dot", "scaled", "general", "additive", "average", "kernel", "learnt-kernel"]
+"""The rows of SCORES (neural/attention.py)."""
+
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
@@ -27,8 +30,11 @@ class TransformerOptions:
     heads: int = Field(default=4, ge=1, description="attention heads; must divide the width")
     encoder_layers: int = Field(default=3, ge=1, description="layers that read the source")
     decoder_layers: int = Field(default=3, ge=1, description="layers that write the target")
-    norm: Literal["pre", "post"] = Field(default="pre", description="layer norm before or after each sublayer")
-    activation: Literal["relu", "gelu"] = Field(default="relu", description="inside the feed-forward")
+    norm: Literal["pre", "post", "none"] = Field(default="pre", description="layer norm before or after each sublayer")
+    residual: bool = Field(default=True, description="each sublayer adds to what it reads")
+    activation: Literal["relu", "gelu", "none"] = Field(default="relu", description="inside the feed-forward")
+    positions: Literal["sinusoidal", "none"] = Field(default="sinusoidal", description="what tells places apart")
+    score: ScoreName = Field(default="scaled", description="how well a position answers")
     dropout: float = Field(default=0.1, ge=0, le=0.99, description="on embeddings and on the output of each sublayer")
     attention_dropout: float = Field(default=0.1, ge=0, le=0.99, description="on attention weights")
     inner_dropout: float = Field(default=0.1, ge=0, le=0.99, description="inside the feed-forward")
@@ -49,23 +55,34 @@ class RecurrentOptions:
     embedding: int = Field(default=256, ge=1, description="features of a piece")
     width: int = Field(default=256, ge=1, description="features of a state that writes")
     encoder_width: int = Field(default=256, ge=1, description="features of a state that reads, of each direction")
-    encoder: Literal["uni", "bi"] = Field(default="uni", description="read forwards, or forwards and backwards")
+    encoder: Literal["uni", "bi", "conv", "conv-bi", "attention"] = Field(
+        default="uni", description="cells that read forwards, or both ways; convolutions likewise; self-attention"
+    )
     encoder_layers: int = Field(default=2, ge=1, description="layers that read the source")
     decoder_layers: int = Field(default=2, ge=1, description="layers that write the target")
     turned: bool = Field(default=False, description="read the source from its end (Sutskever et al. 2014, section 3.3)")
     residual: bool = Field(default=False, description="a layer adds to the one below it, where they are equally wide")
     layer_norm: bool = Field(default=False, description="inside the cells; they have no fused kernel then")
+    kernel: int = Field(default=3, ge=1, description="conv: positions that a convolution sees at once")
+    dilation: int = Field(default=1, ge=1, description="conv: in layer l = 0, 1, .. they lie dilation^l apart")
+    gated: bool = Field(default=True, description="conv: gated linear units; else max(0, x)")
+    heads: int = Field(default=4, ge=1, description="attention: heads; must divide encoder_width")
+    inner: int = Field(default=1024, ge=1, description="attention: features inside the feed-forward")
     dropout: float = Field(default=0.2, ge=0, le=0.99, description="on embeddings, between layers, on the output")
     tied: bool = Field(default=True, description="the output matrix is the target embedding")
+
+    def __post_init__(self) -> None:
+        if self.encoder == "attention" and self.encoder_width % self.heads:
+            raise ValueError(f"heads={self.heads} does not divide encoder_width={self.encoder_width}")
+        if self.turned and self.encoder not in ("uni", "bi"):
+            raise ValueError(f"turned=true is for cells: the encoder {self.encoder!r} reads all positions at once")
 
 
 @dataclass(frozen=True, config=STRICT)
 class AttentionOptions(RecurrentOptions):
     """The shape of a recurrent encoder-decoder that looks at the whole source at each step."""
 
-    score: Literal["dot", "scaled", "general", "additive", "average", "kernel", "learnt-kernel"] = Field(
-        default="general", description="how well a source position answers"
-    )
+    score: ScoreName = Field(default="general", description="how well a source position answers")
     ask: Literal["before", "after"] = Field(
         default="after", description="the state before a step asks, or the one after it"
     )

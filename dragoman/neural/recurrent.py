@@ -1,4 +1,4 @@
-"""How does a recurrent network read a sentence and write its translation?
+"""How does a recurrent network write the translation of what was read?
 
 One decoder with four settings (ask, fuse, score, encoder) and input feeding holds Bahdanau et al. 2015, Luong et al.
 2015 and what lies between them; without attention it is that of Sutskever et al. 2014.
@@ -6,7 +6,7 @@ One decoder with four settings (ask, fuse, score, encoder) and input feeding hol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
 import torch
@@ -16,69 +16,23 @@ from dragoman.contracts import PieceTable
 from dragoman.neural.attention import Attention
 from dragoman.neural.cells import CELLS, Cell, State
 from dragoman.neural.dropout import Dropout
+from dragoman.neural.encoders import ENCODERS, Encoder
 from dragoman.neural.network import Network, OutputLayer
 from dragoman.neural.recipes import AttentionOptions, RecurrentOptions
 from dragoman.search.steps import Step
 
 
-def turned(values_BTX: Tensor, lengths_B: Tensor) -> Tensor:
-    """Each row backwards, what it is filled up with staying behind it.
-
-    >>> turned(torch.tensor([[[1], [2], [0]]]), torch.tensor([2])).flatten().tolist()
-    [2, 1, 0]
-    """
-    places_T = torch.arange(values_BTX.shape[1], device=values_BTX.device)
-    places_BT = torch.where(places_T < lengths_B[:, None], lengths_B[:, None] - 1 - places_T, places_T)
-    return values_BTX.gather(1, places_BT[..., None].expand_as(values_BTX))
-
-
-class Encoder(nn.Module):
-    """Layers of cells, each in one direction or in both, whose states then stand side by side (E features)."""
-
-    def __init__(self, options: RecurrentOptions) -> None:
-        super().__init__()
-        backwards = (False, True) if options.encoder == "bi" else (False,)
-        self.backwards = tuple(back != options.turned for back in backwards)
-        self.width = options.encoder_width * len(self.backwards)
-        self.residual = options.residual
-        self.dropout = Dropout(options.dropout)
-        inputs = [options.embedding] + [self.width] * (options.encoder_layers - 1)
-        self.layers = nn.ModuleList(
-            nn.ModuleList(CELLS[options.cell](size, options.encoder_width, options.layer_norm) for _ in self.backwards)
-            for size in inputs
-        )
-
-    def forward(self, inputs_BSD: Tensor, present_BS: Tensor | None) -> tuple[Tensor, list[State]]:
-        """The top layer's states B x S x E, and of each layer the last state of each direction side by side.
-
-        present_BS: False behind the end of a row; None where all are equally long.
-        """
-        lengths_B = inputs_BSD.new_full(inputs_BSD.shape[:1], inputs_BSD.shape[1], dtype=torch.long)
-        lengths_B = lengths_B if present_BS is None else present_BS.sum(1)
-        last: list[State] = []
-        for place, layer in enumerate(self.layers):
-            read, ends = [], []
-            for cell, back in zip(cast(Iterable[Cell], layer), self.backwards, strict=True):
-                states_BSH, end = cell.run(turned(inputs_BSD, lengths_B) if back else inputs_BSD, None, present_BS)
-                read.append(turned(states_BSH, lengths_B) if back else states_BSH)
-                ends.append(end)
-            states_BSE = torch.cat(read, -1)
-            if self.residual and states_BSE.shape == inputs_BSD.shape:
-                states_BSE = states_BSE + inputs_BSD
-            inputs_BSD = self.dropout(states_BSE) if place + 1 < len(self.layers) else states_BSE
-            last.append(tuple(torch.cat(parts, -1) for parts in zip(*ends, strict=True)))
-        return inputs_BSD, last
-
-
 class Bridge(nn.Module):
     """The states that the decoder begins with: those of the encoder, layer by layer, where they fit; else
-    H = tanh(W h + b) of its top layer (Bahdanau et al. 2015, section A.2.2), an LSTM's C = W c + b."""
+    H = tanh(W h + b) of its top layer (Bahdanau et al. 2015, section A.2.2), an LSTM's C = W c + b. An encoder that
+    has no last state gives the mean of all for h and for c."""
 
-    def __init__(self, options: RecurrentOptions, width: int) -> None:
+    def __init__(self, options: RecurrentOptions, encoder: Encoder) -> None:
         super().__init__()
-        fits = width == options.width and options.encoder_layers == options.decoder_layers
+        as_deep = encoder.by_layer and options.encoder_layers == options.decoder_layers
+        fits = as_deep and encoder.width == options.width
         parts = 0 if fits else options.decoder_layers * CELLS[options.cell].memories
-        self.parts = nn.ModuleList(nn.Linear(width, options.width) for _ in range(parts))
+        self.parts = nn.ModuleList(nn.Linear(encoder.width, options.width) for _ in range(parts))
         self.layers = options.decoder_layers
 
     def forward(self, last: Sequence[State]) -> list[State]:
@@ -109,7 +63,7 @@ class Written(NamedTuple):
 
 
 class Recurrent(Network):
-    """Encoder and decoder of recurrent cells over piece ids.
+    """A decoder of recurrent cells, and one of ENCODERS, over piece ids.
 
     At step t the query is H_{t-1} (ask = before) or H_t (after). The context c_t enters the cell (fuse = inside), where
     a query after the step comes too late: c_{t-1} enters then, and c_0 = 0. Or it meets the state behind the cell
@@ -126,8 +80,8 @@ class Recurrent(Network):
         output = self.target_embedding if options.tied else nn.Embedding(len(target), options.embedding)
         self.output = OutputLayer(output.weight)
         self.dropout = Dropout(options.dropout)
-        self.encoder = Encoder(options)
-        self.bridge = Bridge(options, self.encoder.width)
+        self.encoder = ENCODERS[options.encoder](options)
+        self.bridge = Bridge(options, self.encoder)
         inputs = [options.embedding] + [options.width] * (options.decoder_layers - 1)
         self.decoder = nn.ModuleList(CELLS[options.cell](size, options.width, options.layer_norm) for size in inputs)
         attends = options if isinstance(options, AttentionOptions) else None
@@ -142,7 +96,7 @@ class Recurrent(Network):
         self.initialise()
 
     def initialise(self) -> None:
-        """Glorot-uniform matrices, zero biases, embeddings N(0, 1/d); the cells have begun as they want to."""
+        """Glorot-uniform matrices, zero biases, embeddings N(0, 1/d); encoder and cells have begun as they want to."""
         for name, module in self.named_modules():
             if isinstance(module, nn.Linear) and name.partition(".")[0] not in ("encoder", "decoder"):
                 nn.init.xavier_uniform_(module.weight)
@@ -156,9 +110,11 @@ class Recurrent(Network):
         return cast(Sequence[Cell], self.decoder)
 
     def facts(self) -> dict[str, object]:
-        """Which way the cells run: by a fused kernel, or step by step; the decoder where the context enters it."""
-        reads = cast(Sequence[Sequence[Cell]], self.encoder.layers)[0][0].path
-        return {"encoder runs": reads, "decoder learns": self.cells[0].path if self.feed is None else "step by step"}
+        """Which way encoder and cells run: the latter step by step where the context enters them."""
+        return {
+            "encoder runs": self.encoder.path,
+            "decoder learns": self.cells[0].path if self.feed is None else "step by step",
+        }
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -174,7 +130,7 @@ class Recurrent(Network):
         return Source(keys_BSD, values_BSD, None if filled is None else filled[:, None]), begin
 
     def sentence_vectors(self, sources_BS: Tensor) -> Tensor:
-        """The last states of the encoder's top layer, both directions side by side."""
+        """The last states of the encoder's top layer, both directions side by side, or the mean of all its states."""
         present_BS = sources_BS != self.source_table.padding
         _, last = self.encoder(self.dropout(self.source_embedding(sources_BS)), present_BS)
         return cast(Tensor, last[-1][0])

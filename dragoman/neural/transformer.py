@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from dragoman.contracts import PieceTable
 from dragoman.neural.attention import MultiHeadAttention, causal
 from dragoman.neural.dropout import Dropout
-from dragoman.neural.network import Network, OutputLayer, Watched
+from dragoman.neural.network import Network, OutputLayer, Watched, initialise_matrices
 from dragoman.neural.recipes import TransformerOptions
 from dragoman.search.steps import Step
 
@@ -33,13 +33,13 @@ def sinusoids(length: int, width: int, start: int = 0) -> Tensor:
 
 
 class Positions(nn.Module):
-    """sqrt(d) * embedding + sinusoid; the table grows with the longest sentence met."""
+    """sqrt(d) * embedding + sinusoid; the table grows with the longest sentence met. told: else no sinusoid."""
 
     table_TD: Tensor
 
-    def __init__(self, width: int, dropout: float) -> None:
+    def __init__(self, width: int, dropout: float, told: bool = True) -> None:
         super().__init__()
-        self.width = width
+        self.width, self.told = width, told
         self.dropout = Dropout(dropout)
         self.register_buffer("table_TD", sinusoids(256, width), persistent=False)
 
@@ -47,12 +47,16 @@ class Positions(nn.Module):
         end = start + embedded_BTD.shape[-2]
         if end > len(self.table_TD):
             self.table_TD = sinusoids(2 * end, self.width).to(self.table_TD)
-        placed_BTD: Tensor = self.dropout(embedded_BTD * math.sqrt(self.width) + self.table_TD[start:end])
-        return placed_BTD
+        placed_BTD = embedded_BTD * math.sqrt(self.width)
+        if self.told:
+            placed_BTD = placed_BTD + self.table_TD[start:end]
+        dropped_BTD: Tensor = self.dropout(placed_BTD)
+        return dropped_BTD
 
 
 class Sublayer(nn.Module):
-    """The residual road around a sublayer: LN(x + f(x)) ("post") or x + f(LN(x)) ("pre").
+    """The residual road around a sublayer: LN(x + f(x)) ("post") or x + f(LN(x)) ("pre"); to show what they are good
+    for, x + f(x) without a norm, and the same without "x +".
 
     Layer norm runs over the features of one token: (x - mean) / sqrt(var + eps), biased variance.
     """
@@ -60,7 +64,8 @@ class Sublayer(nn.Module):
     def __init__(self, options: TransformerOptions) -> None:
         super().__init__()
         self.pre = options.norm == "pre"
-        self.norm = nn.LayerNorm(options.width)
+        self.residual = options.residual
+        self.norm = nn.Identity() if options.norm == "none" else nn.LayerNorm(options.width)
         self.dropout = Dropout(options.dropout)
 
     def before(self, states: Tensor) -> Tensor:
@@ -68,8 +73,12 @@ class Sublayer(nn.Module):
         return asked
 
     def after(self, states: Tensor, change: Tensor) -> Tensor:
-        added: Tensor = states + self.dropout(change)
+        dropped: Tensor = self.dropout(change)
+        added = states + dropped if self.residual else dropped
         return added if self.pre else cast(Tensor, self.norm(added))
+
+
+ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU, "none": nn.Identity}
 
 
 class FeedForward(nn.Module):
@@ -79,7 +88,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.inner = nn.Linear(options.width, options.inner)
         self.outer = nn.Linear(options.inner, options.width)
-        self.activation = nn.ReLU() if options.activation == "relu" else nn.GELU()
+        self.activation = ACTIVATIONS[options.activation]()
         self.dropout = Dropout(options.inner_dropout)
 
     def forward(self, states: Tensor) -> Tensor:
@@ -87,12 +96,17 @@ class FeedForward(nn.Module):
         return changed
 
 
+def attention_of(options: TransformerOptions) -> MultiHeadAttention:
+    """Attention of the shape that is asked for."""
+    return MultiHeadAttention(options.width, options.heads, options.attention_dropout, options.score)
+
+
 class EncoderLayer(nn.Module):
     """Self-attention, then feed-forward."""
 
     def __init__(self, options: TransformerOptions) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(options.width, options.heads, options.attention_dropout)
+        self.self_attention = attention_of(options)
         self.self_road = Sublayer(options)
         self.feed_forward = FeedForward(options)
         self.feed_road = Sublayer(options)
@@ -109,9 +123,9 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, options: TransformerOptions) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(options.width, options.heads, options.attention_dropout)
+        self.self_attention = attention_of(options)
         self.self_road = Sublayer(options)
-        self.cross_attention = MultiHeadAttention(options.width, options.heads, options.attention_dropout)
+        self.cross_attention = attention_of(options)
         self.cross_road = Sublayer(options)
         self.feed_forward = FeedForward(options)
         self.feed_road = Sublayer(options)
@@ -157,8 +171,9 @@ class Transformer(Network):
         self.source_embedding = self.target_embedding if joint else nn.Embedding(len(source), options.width)
         output = self.target_embedding if options.tied else nn.Embedding(len(target), options.width)
         self.output = OutputLayer(output.weight)
-        self.source_positions = Positions(options.width, options.dropout)
-        self.target_positions = Positions(options.width, options.dropout)
+        told = options.positions == "sinusoidal"
+        self.source_positions = Positions(options.width, options.dropout, told)
+        self.target_positions = Positions(options.width, options.dropout, told)
         self.encoder = nn.ModuleList(EncoderLayer(options) for _ in range(options.encoder_layers))
         self.decoder = nn.ModuleList(DecoderLayer(options) for _ in range(options.decoder_layers))
         self.encoder_norm = nn.LayerNorm(options.width) if options.norm == "pre" else nn.Identity()
@@ -167,13 +182,11 @@ class Transformer(Network):
         self.initialise()
 
     def initialise(self) -> None:
-        """Glorot-uniform matrices (Glorot & Bengio 2010), zero biases, embeddings N(0, 1/d)."""
+        """Embeddings N(0, 1/d); matrices as everywhere."""
         for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)
-                nn.init.zeros_(module.bias)
-            elif isinstance(module, nn.Embedding) or (isinstance(module, OutputLayer) and not self.options.tied):
+            if isinstance(module, nn.Embedding) or (isinstance(module, OutputLayer) and not self.options.tied):
                 nn.init.normal_(module.weight, std=self.options.width**-0.5)
+        initialise_matrices(self)
 
     @property
     def decoder_layers(self) -> Sequence[DecoderLayer]:

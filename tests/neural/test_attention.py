@@ -93,38 +93,6 @@ def test_heads_must_divide_the_width() -> None:
         MultiHeadAttention(12, 5, 0.0)
 
 
-every_score = pytest.mark.parametrize("name", SCORES)
-
-
-@every_score
-def test_every_score_is_masked_and_normalised_in_one_place(name: str) -> None:
-    torch.manual_seed(5)
-    attention = Attention(name, 6, 6)
-    query, states = torch.randn(2, 3, 6, requires_grad=True), torch.randn(2, 4, 6)
-    allowed = torch.tensor([[[True, True, True, False]], [[False] * 4]])
-    context, weights = attention(query, *attention.remember(states), allowed)
-    assert weights[0, :, 3].tolist() == [0.0] * 3
-    torch.testing.assert_close(weights.sum(-1), torch.tensor([[1.0] * 3, [0.0] * 3]))
-    torch.testing.assert_close(context, weights @ states)
-    shorter, _ = attention(query[:1], *attention.remember(states[:1, :3]), None)
-    torch.testing.assert_close(shorter, context[:1])
-    if name != "average":  # of which nothing is asked
-        torch.autograd.backward(context.square().sum())
-        assert query.grad is not None
-        assert torch.isfinite(query.grad).all()
-
-
-@every_score
-def test_several_heads_may_have_any_score(name: str) -> None:
-    torch.manual_seed(5)
-    attention = MultiHeadAttention(12, 3, 0.0, score=name)
-    states, memory = torch.randn(2, 4, 12), torch.randn(2, 5, 12)
-    attended, weights = attention(states, *attention.remember(memory), None, weighed=True)
-    assert attended.shape == (2, 4, 12)
-    assert weights is not None
-    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 4))
-
-
 def test_scores_by_their_formulas() -> None:
     torch.manual_seed(5)
     query, keys = torch.randn(2, 3, 5), torch.randn(2, 4, 5)

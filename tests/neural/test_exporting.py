@@ -179,6 +179,18 @@ def test_what_cannot_be_expressed_is_named(tmp_path: Path) -> None:
         refuse_pieces(PieceTable(("p", "u", "s", "e", "x", "y", "x"), 0, 1, 2, 3))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"norm": "none"}, {"residual": False}, {"activation": "none"}, {"positions": "none"}, {"score": "dot"}],
+)
+def test_a_shape_that_the_engine_does_not_have_is_named(changes: dict[str, Any], tmp_path: Path) -> None:
+    model = translator(**changes)
+    ((name, chosen),) = changes.items()
+    with pytest.raises(UserError, match=f"no Transformer with {name} = {chosen!r}"):
+        write_ctranslate2(model, tmp_path / "out", "fp32")
+    assert not (tmp_path / "out").exists()
+
+
 def test_without_the_library_one_line_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_ctranslate2(translator(), tmp_path, "fp32")
     monkeypatch.setitem(sys.modules, "ctranslate2", None)

@@ -12,8 +12,9 @@ import torch
 from dragoman.contracts import PieceTable
 from dragoman.neural.attention import SCORES
 from dragoman.neural.cells import CELLS
+from dragoman.neural.encoders import turned
 from dragoman.neural.recipes import AttentionOptions, RecurrentOptions
-from dragoman.neural.recurrent import Recurrent, turned
+from dragoman.neural.recurrent import Recurrent
 from dragoman.search.beam import beam_search
 from dragoman.search.exact import enumerate_all, exact_search
 from dragoman.search.steps import rank
@@ -43,6 +44,11 @@ EVERY = [
     {"kind": RecurrentOptions, "encoder": "bi", "decoder_layers": 2},
     {"encoder_layers": 3, "decoder_layers": 3, "residual": True, "layer_norm": True, "cell": "gru-before"},
     {"decoder_layers": 3, "residual": True, "input_feeding": True, "turned": True, "tied": False},
+    {"encoder": "conv", "encoder_layers": 3, "dilation": 2, "layer_norm": True, "ask": "before"},
+    {"encoder": "conv-bi", "encoder_layers": 2, "gated": False, "kernel": 4, "score": "additive", "embedding": 5},
+    {"encoder": "attention", "encoder_layers": 2, "heads": 2, "inner": 9, "fuse": "inside", "embedding": 6},
+    {"kind": RecurrentOptions, "encoder": "attention", "heads": 3, "cell": "gru", "decoder_layers": 2},
+    {"kind": RecurrentOptions, "encoder": "conv", "encoder_layers": 2},
 ]
 every_network = pytest.mark.parametrize("changes", EVERY, ids=lambda changes: " ".join(map(str, changes.values())))
 

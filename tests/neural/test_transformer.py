@@ -10,9 +10,9 @@ import torch
 from torch import nn
 
 from dragoman.contracts import PieceTable
-from dragoman.neural.attention import MultiHeadAttention
+from dragoman.neural.attention import SCORES, MultiHeadAttention
 from dragoman.neural.recipes import TransformerOptions
-from dragoman.neural.transformer import DecoderLayer, EncoderLayer, Transformer, sinusoids
+from dragoman.neural.transformer import DecoderLayer, EncoderLayer, Sublayer, Transformer, sinusoids
 from dragoman.search.beam import beam_search
 from dragoman.search.exact import enumerate_all, exact_search
 from dragoman.search.steps import rank
@@ -72,20 +72,36 @@ def test_layers_equal_torchs(norm: Any, activation: Any) -> None:
     torch.testing.assert_close(found, expected)
 
 
-def test_positions_of_any_length_and_width_are_rotations() -> None:
+def test_positions_of_any_length_and_width() -> None:
     table = sinusoids(700, 7)
     assert table.shape == (700, 7)
     assert float(table[5, 2]) == pytest.approx(math.sin(5 / 10000 ** (2 / 7)))
     assert float(table[5, 3]) == pytest.approx(math.cos(5 / 10000 ** (2 / 7)))
     torch.testing.assert_close(sinusoids(3, 7, start=600), table[600:603])
-    even = sinusoids(700, 8).double()
-    for shift in (1, 13):  # p_{i+k} = R_k p_i with R_k independent of i
-        angles = shift / 10000 ** (torch.arange(0, 8, 2, dtype=torch.float64) / 8)
-        sines, cosines = even[:-shift, 0::2], even[:-shift, 1::2]
-        turned = torch.stack(
-            [sines * angles.cos() + cosines * angles.sin(), cosines * angles.cos() - sines * angles.sin()], -1
-        ).flatten(1)
-        torch.testing.assert_close(turned, even[shift:], atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("width", [2, 7, 8])
+def test_a_shift_is_a_rotation_that_does_not_depend_on_the_place(width: int) -> None:
+    """p_{i+k} = R_k p_i, pair by pair of sine and cosine. In an odd width the last cosine is left out: with it, for the
+    last sine too."""
+    angles = 1 / 10000 ** (torch.arange(0, width, 2, dtype=torch.float64) / width)
+    places = torch.arange(700, dtype=torch.float64)[:, None]
+    whole = torch.stack([(places * angles).sin(), (places * angles).cos()], -1).flatten(1)
+    torch.testing.assert_close(sinusoids(700, width).double(), whole[:, :width], atol=1e-6, rtol=0)
+
+    def rotation(shift: int) -> torch.Tensor:
+        found = torch.zeros(2 * len(angles), 2 * len(angles), dtype=torch.float64)
+        for pair, angle in enumerate((shift * angles).tolist()):
+            turn = [[math.cos(angle), math.sin(angle)], [-math.sin(angle), math.cos(angle)]]
+            found[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = torch.tensor(turn)
+        return found
+
+    for shift in (1, 13, 600):
+        turned = whole[:-shift] @ rotation(shift).mT
+        torch.testing.assert_close(turned, whole[shift:])
+        torch.testing.assert_close(turned[:, :width], sinusoids(700, width)[shift:].double(), atol=1e-6, rtol=0)
+        torch.testing.assert_close(rotation(shift) @ rotation(shift).mT, torch.eye(len(whole[0]), dtype=torch.float64))
+    torch.testing.assert_close(rotation(1) @ rotation(12), rotation(13))
 
 
 def test_longer_than_the_table_of_positions() -> None:
@@ -101,9 +117,17 @@ def test_padding_changes_nothing() -> None:
     torch.testing.assert_close(together[:1, :3], alone, atol=1e-5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_step_by_step_equals_all_at_once(norm: str) -> None:
-    made = network(norm=norm)
+SHAPES: list[dict[str, Any]] = [
+    {"norm": "pre"},
+    {"norm": "post"},
+    {"norm": "none", "positions": "none", "residual": False, "activation": "none"},
+    *({"score": score} for score in SCORES),
+]
+
+
+@pytest.mark.parametrize("changes", SHAPES, ids=lambda changes: " ".join(map(str, changes.values())))
+def test_step_by_step_equals_all_at_once(changes: dict[str, Any]) -> None:
+    made = network(**changes)
     sources = torch.tensor([[4, 5, 3, 0], [6, 7, 4, 3]])
     inputs = torch.tensor([[2, 6, 7, 5], [2, 4, 4, 6]])
     expected = (made.hidden(sources, inputs) @ made.output_VD.mT).log_softmax(-1)
@@ -161,3 +185,26 @@ def test_tied_and_untied_matrices() -> None:
     assert tied.output_VD is tied.target_embedding.weight
     assert tied.source_embedding is tied.target_embedding
     assert untied.output_VD is not untied.target_embedding.weight
+
+
+@pytest.mark.parametrize("norm", ["pre", "post", "none"])
+@pytest.mark.parametrize("residual", [True, False])
+def test_the_road_around_a_sublayer(norm: Any, residual: bool) -> None:
+    road = Sublayer(TransformerOptions(width=8, heads=2, norm=norm, residual=residual, dropout=0)).eval()
+    x, change = torch.randn(3, 8), torch.randn(3, 8)
+    before, after = road.before(x), road.after(x, change)
+    added = x * residual + change
+
+    def normed(values: torch.Tensor) -> torch.Tensor:
+        return nn.functional.layer_norm(values, (8,))
+
+    torch.testing.assert_close(before, normed(x) if norm == "pre" else x)
+    torch.testing.assert_close(after, normed(added) if norm == "post" else added)
+
+
+def test_without_positions_the_order_of_the_source_tells_nothing() -> None:
+    sources, inputs = torch.tensor([[4, 5, 6, 7]]), torch.tensor([[2, 6]])
+    for positions, same in (("none", True), ("sinusoidal", False)):
+        made = network(positions=positions)
+        found, other = made.hidden(sources, inputs), made.hidden(sources[:, [2, 0, 3, 1]], inputs)
+        assert torch.allclose(found, other, atol=1e-5) == same
