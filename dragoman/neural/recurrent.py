@@ -6,6 +6,7 @@ One decoder with four settings (ask, fuse, score, encoder) and input feeding hol
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, cast
 
@@ -160,13 +161,18 @@ class Recurrent(Network):
         reads = cast(Sequence[Sequence[Cell]], self.encoder.layers)[0][0].path
         return {"encoder runs": reads, "decoder learns": self.cells[0].path if self.feed is None else "step by step"}
 
+    def embedded(self, table: nn.Embedding, pieces: Tensor) -> Tensor:
+        """Features of pieces, of variance 1 at first, as the cells want them; as an output matrix they have 1/d."""
+        features: Tensor = table(pieces)
+        return features * math.sqrt(self.options.embedding)
+
     # --- reading --------------------------------------------------------------------------------
 
     def read(self, sources_BS: Tensor) -> tuple[Source | None, list[State]]:
         """What may be looked at, nothing without attention, and of each layer the state to write from."""
         present_BS = sources_BS != self.source_table.padding
         filled = None if present_BS.all() else present_BS
-        states_BSE, last = self.encoder(self.dropout(self.source_embedding(sources_BS)), filled)
+        states_BSE, last = self.encoder(self.dropout(self.embedded(self.source_embedding, sources_BS)), filled)
         begin = self.bridge(last)
         if self.attention is None:
             return None, begin
@@ -191,7 +197,7 @@ class Recurrent(Network):
 
     def hidden(self, sources_BS: Tensor, inputs_BT: Tensor) -> Tensor:
         source, begin = self.read(sources_BS)
-        embedded_BTD = self.dropout(self.target_embedding(inputs_BT))
+        embedded_BTD = self.dropout(self.embedded(self.target_embedding, inputs_BT))
         write = self.at_once if self.feed is None else self.stepwise
         predicted_BTD = write(embedded_BTD, source, begin)
         dropped_BTD: Tensor = self.dropout(predicted_BTD)
@@ -213,10 +219,9 @@ class Recurrent(Network):
 
     def stepwise(self, embedded_BTD: Tensor, source: Source | None, begin: Sequence[State]) -> Tensor:
         """Step by step; what the embeddings bring is taken out of the loop."""
-        made_BTG = self.cells[0].input(embedded_BTD)
         written, predicted = self.begin(begin), []
-        for time in range(embedded_BTD.shape[1]):
-            written, predicted_B1D, _ = self.advance(made_BTG[:, time, None], written, source)
+        for made_B1G in self.cells[0].input(embedded_BTD).split(1, 1):
+            written, predicted_B1D, _ = self.advance(made_B1G, written, source)
             predicted.append(predicted_B1D)
         return torch.cat(predicted, 1)
 
@@ -283,7 +288,7 @@ class RecurrentScorer:
 
     def step(self, state: Standing, last_BK: Tensor) -> Step:
         written = each_of(state.written, lambda part: part.expand(-1, last_BK.shape[1], -1))
-        made_BKG = self.network.cells[0].input(self.network.target_embedding(last_BK))
+        made_BKG = self.network.cells[0].input(self.network.embedded(self.network.target_embedding, last_BK))
         written, predicted_BKD, weights_BKS = self.network.advance(made_BKG, written, state.source)
         logits_BKV = self.network.output(predicted_BKD)
         log_probs_BKV = torch.log_softmax(logits_BKV, -1, out=logits_BKV)
