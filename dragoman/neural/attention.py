@@ -78,7 +78,11 @@ class General(Score):
 
 
 class Additive(Score):
-    """v' tanh(W q + U k), as many features inside as a query has (Bahdanau et al. 2015, section A.1.2)."""
+    """v' tanh(W q + U k), as many features inside as a query has (Bahdanau et al. 2015, section A.1.2).
+
+    Since tanh x = 2 sigma(2x) - 1, and torch takes a third of the time for sigma, these are 2 v' sigma(2 W q + 2 U k):
+    greater by the sum of v for every key, which no softmax sees.
+    """
 
     def __init__(self, query_width: int, key_width: int) -> None:
         super().__init__(query_width, key_width)
@@ -87,12 +91,12 @@ class Additive(Score):
         self.judge = nn.Linear(query_width, 1, bias=False)
 
     def remember(self, keys_BSD: Tensor) -> Tensor:
-        known_BSD: Tensor = self.key(keys_BSD)
-        return known_BSD
+        doubled_BSD: Tensor = 2 * self.key(keys_BSD)
+        return doubled_BSD
 
     def forward(self, query_BTD: Tensor, keys_BSD: Tensor) -> Tensor:
-        both_BTSD = self.query(query_BTD)[..., :, None, :] + keys_BSD[..., None, :, :]
-        scores_BTS: Tensor = self.judge(both_BTSD.tanh()).squeeze(-1)
+        doubled_BTSD = (2 * self.query(query_BTD))[..., :, None, :] + keys_BSD[..., None, :, :]
+        scores_BTS: Tensor = 2 * self.judge(doubled_BTSD.sigmoid_()).squeeze(-1)
         return scores_BTS
 
 

@@ -1,4 +1,4 @@
-"""Which Transformer fits this corpus, this machine and this time?
+"""Which network fits this corpus, this machine and this time?
 
 The vocabulary, the largest useful network and how much it is regularised follow from the number of pairs
 (Sennrich & Zhang 2019, Araabi & Monz 2020: small corpora want few pieces, small networks, much dropout). Where time
@@ -18,9 +18,10 @@ from dragoman.contracts import Bitext, PieceTable, Progress, Work
 from dragoman.durations import format_duration
 from dragoman.neural import devices
 from dragoman.neural.batches import Batch
-from dragoman.neural.recipes import AutoTransformerRecipe, TrainingOptions, TransformerOptions, TransformerRecipe
+from dragoman.neural.ladders import FAMILIES, TIERS, Family, Size, Tier
+from dragoman.neural.recipes import AutoRecipe, NetworkRecipe, TrainingOptions
+from dragoman.neural.seq2seq import NETWORKS, named_object
 from dragoman.neural.training import batch_loss
-from dragoman.neural.transformer import Transformer
 from dragoman.text.options import TextOptions
 from dragoman.text.words import word_spans
 from dragoman.wording import counted
@@ -29,63 +30,9 @@ SAMPLED = 5_000  # pairs whose lengths are looked at
 PIECES_A_WORD = 1.3
 MEASURED_SECONDS = 1.0
 FOR_THE_REST = 0.9  # share of a time budget that is training
-BATCH = 512
 MANY_UPDATES = 20_000
 LOOKS = 10
 DROPOUTS = ((5, 0.0), (12, 0.1), (30, 0.2), (float("inf"), 0.3))  # passes over the corpus below which it is enough
-
-
-class Size(NamedTuple):
-    """A network's shape; as many layers read as write. passes: over the corpus that it takes to become better than the
-    size below it (deep ones begin late to look at the source)."""
-
-    width: int
-    heads: int
-    layers: int
-    passes: float
-
-    def options(self, dropout: float) -> TransformerOptions:
-        return TransformerOptions(
-            width=self.width,
-            inner=4 * self.width,
-            heads=self.heads,
-            encoder_layers=self.layers,
-            decoder_layers=self.layers,
-            dropout=dropout,
-            attention_dropout=min(dropout, 0.1),
-            inner_dropout=dropout,
-        )
-
-    def __str__(self) -> str:
-        return f"{self.width} wide, {self.layers}+{self.layers} layers"
-
-
-LADDER = (
-    Size(128, 4, 2, 0),
-    Size(192, 4, 2, 6),
-    Size(256, 4, 2, 8),
-    Size(256, 4, 3, 16),
-    Size(384, 6, 4, 20),
-    Size(512, 8, 6, 24),
-)
-
-
-class Tier(NamedTuple):
-    """What a corpus of fewer than so many pairs gets. largest: of the ladder; epochs: without a time budget."""
-
-    below: float
-    pieces: int
-    largest: int
-    epochs: int
-    label_smoothing: float
-
-
-TIERS = (
-    Tier(5_000, 2_000, 1, 100, 0.2),
-    Tier(50_000, 4_000, 3, 40, 0.1),
-    Tier(500_000, 8_000, 4, 20, 0.1),
-    Tier(float("inf"), 16_000, 5, 10, 0.1),
-)
 
 
 class Lengths(NamedTuple):
@@ -95,37 +42,37 @@ class Lengths(NamedTuple):
     target: float
 
 
-def choose(recipe: AutoTransformerRecipe, train: Bitext, work: Work) -> TransformerRecipe:
+def choose(recipe: AutoRecipe, train: Bitext, work: Work) -> NetworkRecipe:
     """The recipe for this corpus, each choice told with its reason."""
 
     def tell(choice: str, reason: str) -> None:
         work.report(Progress("choosing", note=f"{choice}: {reason}"))
 
-    device = devices.pick(work.device, work.threads)
+    device, family = devices.pick(work.device, work.threads), FAMILIES[recipe.kind]
     tier = next(tier for tier in TIERS if len(train) < tier.below)
     lengths = mean_lengths(train)
     pairs = counted(len(train), "pair")
     tell(f"{tier.pieces:,} pieces", f"{pairs}; a piece that is seen seldom is learnt badly")
-    speed_of = measured_speed(tier.pieces, lengths, recipe, device)
+    speed_of = measured_speed(family, tier.pieces, lengths, recipe, device)
     pieces_an_epoch = len(train) * lengths.target
-    size, epochs = fitting_size(recipe, tier, pieces_an_epoch, speed_of, tell)
+    size, epochs = fitting_size(recipe, family, tier, pieces_an_epoch, speed_of, tell)
     if recipe.max_updates and not recipe.time_budget:
-        epochs = recipe.max_updates * BATCH / pieces_an_epoch
+        epochs = recipe.max_updates * family.batch / pieces_an_epoch
     dropout = dropout_for(epochs)
     tell(f"dropout {dropout:g}, label smoothing {tier.label_smoothing:g}", f"about {epochs:.0f} passes over {pairs}")
-    tokens_per_batch, updates = BATCH, epochs * pieces_an_epoch / BATCH
+    tokens_per_batch, updates = family.batch, epochs * pieces_an_epoch / family.batch
     while updates > MANY_UPDATES:
         tokens_per_batch, updates = 2 * tokens_per_batch, updates / 2
     tell(f"{tokens_per_batch:,} pieces a batch", f"about {updates:,.0f} updates: many small ones where time is short")
     length = recipe.max_updates or max(LOOKS, round(updates))
-    return TransformerRecipe(
+    return family.recipe(
         text=TextOptions(pieces=tier.pieces),
         model=size.options(dropout),
         training=TrainingOptions(
             max_updates=length,
             time_budget=recipe.time_budget,
             tokens_per_batch=tokens_per_batch,
-            learning_rate=round(0.256 / size.width, 6),
+            learning_rate=round(family.rate(size.width), 6),
             warmup_updates=max(1, length // 10),
             label_smoothing=tier.label_smoothing,
             validate_every=max(1, length // LOOKS),
@@ -136,7 +83,8 @@ def choose(recipe: AutoTransformerRecipe, train: Bitext, work: Work) -> Transfor
 
 
 def fitting_size(
-    recipe: AutoTransformerRecipe,
+    recipe: AutoRecipe,
+    family: Family,
     tier: Tier,
     pieces_an_epoch: float,
     speed_of: Callable[[Size], float],
@@ -144,7 +92,7 @@ def fitting_size(
 ) -> tuple[Size, float]:
     """The largest network that sees the corpus often enough in the time, and how often."""
     for place in range(tier.largest, -1, -1):
-        size = LADDER[place]
+        size = family.ladder[place]
         speed = speed_of(size)
         if not recipe.time_budget:
             seconds = tier.epochs * pieces_an_epoch / speed
@@ -178,17 +126,18 @@ def mean_lengths(train: Bitext) -> Lengths:
 
 
 def measured_speed(
-    pieces: int, lengths: Lengths, recipe: AutoTransformerRecipe, device: torch.device
+    family: Family, pieces: int, lengths: Lengths, recipe: AutoRecipe, device: torch.device
 ) -> Callable[[Size], float]:
     """Target pieces a second that a size learns here, from a second of updates on made-up sentences."""
     products = devices.products_dtype(recipe.precision, device)
-    rows = max(1, int(BATCH / max(lengths)))
+    rows = max(1, int(family.batch / max(lengths)))
     shapes = [(rows, max(2, round(length))) for length in lengths]
+    kind = named_object(NETWORKS[family.recipe.kind][0])
     table = PieceTable(("",) * pieces, padding=0, unknown=1, start=2, end=3)
 
     def speed(size: Size) -> float:
         with torch.random.fork_rng():
-            network = Transformer(size.options(0.1), table, table, joint=True).to(device).train()
+            network = kind(size.options(0.1), table, table, joint=True).to(device).train()
             optimiser = torch.optim.AdamW(network.parameters(), fused=True)
             done, began = 0, time.monotonic()
             while done < 3 or time.monotonic() - began < MEASURED_SECONDS:

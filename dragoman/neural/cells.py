@@ -89,9 +89,9 @@ class Cell(nn.Module):
         state = self.start(inputs_BTD[:, 0]) if state is None else state
         if self.path == "fused":
             return self.run_fused(inputs_BTD, state, present_BT)
-        made_BTG, states = self.products(inputs_BTD), []
-        for time in range(inputs_BTD.shape[1]):
-            new = self.step(made_BTG[:, time], state)
+        states = []
+        for time, made_BG in enumerate(self.products(inputs_BTD).unbind(1)):
+            new = self.step(made_BG, state)
             if present_BT is not None:
                 new = tuple(torch.where(present_BT[:, time, None], *each) for each in zip(new, state, strict=True))
             state = new

@@ -6,6 +6,7 @@ convolutions and self-attention all at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, cast
 
@@ -155,7 +156,10 @@ class AttentionEncoder(Encoder):
 
     def forward(self, inputs_BSD: Tensor, present_BS: Tensor | None) -> tuple[Tensor, list[State]]:
         allowed_B11S = None if present_BS is None else present_BS[:, None, None, :]
-        states_BSE = self.positions(self.widen(inputs_BSD))
+        alike_BSE = self.widen(inputs_BSD) / math.sqrt(
+            self.width
+        )  # of variance 1 already, and scaled with their places
+        states_BSE = self.positions(alike_BSE)
         for layer in self.layers:
             states_BSE = layer(states_BSE, allowed_B11S)
         states_BSE = self.norm(states_BSE)

@@ -133,6 +133,11 @@ class TrainingOptions:
     )
 
 
+RECURRENT = TrainingOptions(
+    tokens_per_batch=1024, learning_rate=2e-3, max_updates=12_000, warmup_updates=500, validate_every=1_000
+)
+
+
 @dataclass(frozen=True, config=STRICT)
 class BacktranslationOptions:
     """What becomes of text in the target language alone (--monolingual, --reverse); no pairs, no effect."""
@@ -166,18 +171,18 @@ class SearchDefaults:
     )
 
 
-@dataclass(frozen=True, config=STRICT)
-class TransformerRecipe:
-    """Attention is all it needs (Vaswani et al. 2017)."""
+@dataclass(frozen=True, config=STRICT, kw_only=True)
+class NetworkRecipe:
+    """Any network that is trained on sentence pairs: what is asked of all of them."""
 
-    kind: ClassVar[str] = "transformer"
+    kind: ClassVar[str]
     data: ClassVar[DataKind] = DataKind.BITEXT
     product: ClassVar[str] = "dragoman.neural.seq2seq:NeuralTranslator"
     several_processes: ClassVar[bool] = True
     limits: ClassVar[tuple[str, ...]] = ("training.max_updates", "training.max_epochs", "training.time_budget")
 
     text: TextOptions = TextOptions()
-    model: TransformerOptions = TransformerOptions()
+    model: TransformerOptions | RecurrentOptions
     training: TrainingOptions = TrainingOptions()
     search: SearchDefaults = SearchDefaults()
     backtranslation: BacktranslationOptions = BacktranslationOptions()
@@ -188,48 +193,44 @@ class TransformerRecipe:
         return train_translator(self, train, dev, work)
 
 
-@dataclass(frozen=True, config=STRICT)
-class FixedVectorRecipe:
+@dataclass(frozen=True, config=STRICT, kw_only=True)
+class TransformerRecipe(NetworkRecipe):
+    """Attention is all it needs (Vaswani et al. 2017)."""
+
+    kind: ClassVar[str] = "transformer"
+
+    model: TransformerOptions = TransformerOptions()
+
+
+@dataclass(frozen=True, config=STRICT, kw_only=True)
+class FixedVectorRecipe(NetworkRecipe):
     """A recurrent network that writes from the source's last state alone (Sutskever et al. 2014)."""
 
     kind: ClassVar[str] = "rnn-fixed"
-    data: ClassVar[DataKind] = DataKind.BITEXT
     product: ClassVar[str] = "dragoman.neural.seq2seq:FixedVectorTranslator"
-    several_processes: ClassVar[bool] = True
-    limits: ClassVar[tuple[str, ...]] = TransformerRecipe.limits
 
-    text: TextOptions = TextOptions()
     model: RecurrentOptions = RecurrentOptions()
-    training: TrainingOptions = TrainingOptions()
-    search: SearchDefaults = SearchDefaults()
-    backtranslation: BacktranslationOptions = BacktranslationOptions()
-
-    def train(self, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
-        from dragoman.neural.lessons import train_translator
-
-        return train_translator(self, train, dev, work)
+    training: TrainingOptions = RECURRENT
 
 
-@dataclass(frozen=True, config=STRICT)
-class RecurrentRecipe(FixedVectorRecipe):
+@dataclass(frozen=True, config=STRICT, kw_only=True)
+class RecurrentRecipe(NetworkRecipe):
     """A recurrent network that looks at the source while it writes (Bahdanau et al. 2015, Luong et al. 2015)."""
 
     kind: ClassVar[str] = "rnn"
     product: ClassVar[str] = "dragoman.neural.seq2seq:RecurrentTranslator"
 
     model: AttentionOptions = AttentionOptions()
+    training: TrainingOptions = RECURRENT
 
 
-NetworkRecipe = TransformerRecipe | FixedVectorRecipe
+@dataclass(frozen=True, config=STRICT, kw_only=True)
+class AutoRecipe:
+    """A network made to measure: what a user may still say."""
 
-
-@dataclass(frozen=True, config=STRICT)
-class AutoTransformerRecipe:
-    """A Transformer whose vocabulary, size, dropout, batch and schedule are chosen for the corpus and the time."""
-
-    kind: ClassVar[str] = "transformer-auto"
+    kind: ClassVar[str]
     data: ClassVar[DataKind] = DataKind.BITEXT
-    product: ClassVar[str] = TransformerRecipe.product
+    product: ClassVar[str] = NetworkRecipe.product
     several_processes: ClassVar[bool] = True
     limits: ClassVar[tuple[str, ...]] = ("time_budget",)
 
@@ -245,8 +246,8 @@ class AutoTransformerRecipe:
 
     backtranslation: BacktranslationOptions = BacktranslationOptions()
 
-    def settle(self, train: Bitext, work: Work, before: TransformerRecipe | None) -> TransformerRecipe:
-        """The Transformer to train; the one that this training began with where there is one."""
+    def settle(self, train: Bitext, work: Work, before: NetworkRecipe | None) -> NetworkRecipe:
+        """The recipe to train; the one that this training began with where there is one."""
         if before is not None:
             return replace(before, training=replace(before.training, time_budget=self.time_budget))
         from dragoman.neural.auto import choose
@@ -255,6 +256,20 @@ class AutoTransformerRecipe:
 
     def train(self, train: Bitext, dev: Bitext | None, work: Work) -> NeuralTranslator:
         return self.settle(train, work, None).train(train, dev, work)
+
+
+@dataclass(frozen=True, config=STRICT, kw_only=True)
+class AutoTransformerRecipe(AutoRecipe):
+    """A Transformer whose vocabulary, size, dropout, batch and schedule are chosen for the corpus and the time."""
+
+    kind: ClassVar[str] = "transformer-auto"
+
+
+@dataclass(frozen=True, config=STRICT, kw_only=True)
+class AutoRecurrentRecipe(AutoRecipe):
+    """LSTMs with attention whose vocabulary, size, dropout, batch and schedule are chosen in the same way."""
+
+    kind: ClassVar[str] = "rnn-auto"
 
 
 def _transformer(text: dict[str, Any], model: dict[str, Any], training: dict[str, Any]) -> TransformerRecipe:
@@ -282,6 +297,7 @@ BASE = _transformer(
     },
 )
 AUTO = AutoTransformerRecipe()
+RECURRENT_AUTO = AutoRecurrentRecipe()
 FIXED = FixedVectorRecipe(model=RecurrentOptions(turned=True))
 BAHDANAU = RecurrentRecipe(
     model=AttentionOptions(

@@ -6,6 +6,7 @@ One decoder with four settings (ask, fuse, score, encoder) and input feeding hol
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
@@ -116,13 +117,18 @@ class Recurrent(Network):
             "decoder learns": self.cells[0].path if self.feed is None else "step by step",
         }
 
+    def embedded(self, table: nn.Embedding, pieces: Tensor) -> Tensor:
+        """Features of pieces, of variance 1 at first, as the cells want them; as an output matrix they have 1/d."""
+        features: Tensor = table(pieces)
+        return features * math.sqrt(self.options.embedding)
+
     # --- reading --------------------------------------------------------------------------------
 
     def read(self, sources_BS: Tensor) -> tuple[Source | None, list[State]]:
         """What may be looked at, nothing without attention, and of each layer the state to write from."""
         present_BS = sources_BS != self.source_table.padding
         filled = None if present_BS.all() else present_BS
-        states_BSE, last = self.encoder(self.dropout(self.source_embedding(sources_BS)), filled)
+        states_BSE, last = self.encoder(self.dropout(self.embedded(self.source_embedding, sources_BS)), filled)
         begin = self.bridge(last)
         if self.attention is None:
             return None, begin
@@ -132,7 +138,7 @@ class Recurrent(Network):
     def sentence_vectors(self, sources_BS: Tensor) -> Tensor:
         """The last states of the encoder's top layer, both directions side by side, or the mean of all its states."""
         present_BS = sources_BS != self.source_table.padding
-        _, last = self.encoder(self.dropout(self.source_embedding(sources_BS)), present_BS)
+        _, last = self.encoder(self.dropout(self.embedded(self.source_embedding, sources_BS)), present_BS)
         return cast(Tensor, last[-1][0])
 
     def look(self, query_BTH: Tensor, source: Source | None) -> tuple[Tensor, Tensor]:
@@ -162,7 +168,7 @@ class Recurrent(Network):
     def written(self, sources_BS: Tensor, inputs_BT: Tensor) -> tuple[Tensor, Tensor | None]:
         """What predicts, and what was looked at (None without attention)."""
         source, begin = self.read(sources_BS)
-        embedded_BTD = self.dropout(self.target_embedding(inputs_BT))
+        embedded_BTD = self.dropout(self.embedded(self.target_embedding, inputs_BT))
         write = self.at_once if self.feed is None else self.stepwise
         predicted_BTD, weights_BTS = write(embedded_BTD, source, begin)
         return self.dropout(predicted_BTD), weights_BTS
@@ -188,10 +194,9 @@ class Recurrent(Network):
         self, embedded_BTD: Tensor, source: Source | None, begin: Sequence[State]
     ) -> tuple[Tensor, Tensor | None]:
         """Step by step; what the embeddings bring is taken out of the loop."""
-        made_BTG = self.cells[0].input(embedded_BTD)
         written, predicted, seen = self.begin(begin), list[Tensor](), list[Tensor]()
-        for time in range(embedded_BTD.shape[1]):
-            written, predicted_B1D, weights_B1S = self.advance(made_BTG[:, time, None], written, source)
+        for made_B1G in self.cells[0].input(embedded_BTD).split(1, 1):
+            written, predicted_B1D, weights_B1S = self.advance(made_B1G, written, source)
             predicted.append(predicted_B1D)
             seen += [] if weights_B1S is None else [weights_B1S]
         return torch.cat(predicted, 1), torch.cat(seen, 1) if seen else None
@@ -259,7 +264,7 @@ class RecurrentScorer:
 
     def step(self, state: Standing, last_BK: Tensor) -> Step:
         written = each_of(state.written, lambda part: part.expand(-1, last_BK.shape[1], -1))
-        made_BKG = self.network.cells[0].input(self.network.target_embedding(last_BK))
+        made_BKG = self.network.cells[0].input(self.network.embedded(self.network.target_embedding, last_BK))
         written, predicted_BKD, weights_BKS = self.network.advance(made_BKG, written, state.source)
         logits_BKV = self.network.output(predicted_BKD)
         log_probs_BKV = torch.log_softmax(logits_BKV, -1, out=logits_BKV)

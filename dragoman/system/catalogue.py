@@ -17,6 +17,7 @@ KINDS: dict[str, str] = {
     "transformer": "dragoman.neural.recipes:TransformerRecipe",
     "transformer-auto": "dragoman.neural.recipes:AutoTransformerRecipe",
     "rnn": "dragoman.neural.recipes:RecurrentRecipe",
+    "rnn-auto": "dragoman.neural.recipes:AutoRecurrentRecipe",
     "rnn-fixed": "dragoman.neural.recipes:FixedVectorRecipe",
     "dictionary": "dragoman.phrases.recipes:Dictionary",
 }
@@ -51,6 +52,9 @@ PRESETS: dict[str, Preset] = {
     "transformer-small": Preset("dragoman.neural.recipes:SMALL", "a Transformer 256 wide: for hours on a laptop"),
     "transformer-base": Preset(
         "dragoman.neural.recipes:BASE", "the Transformer of the paper, 512 wide: for a GPU and many pairs"
+    ),
+    "rnn-auto": Preset(
+        "dragoman.neural.recipes:RECURRENT_AUTO", "LSTMs with attention, made to measure in the same way"
     ),
     "rnn-luong": Preset(
         "dragoman.neural.recipes:LUONG", "LSTMs that ask the source after each step (Luong et al. 2015)"

@@ -33,6 +33,7 @@ TINY: dict[str, list[str]] = {
         *("training.learning_rate=5e-3", "training.tokens_per_batch=512", "training.dev_sentences=12"),
     ],
     "transformer-auto": ["max_updates=20"],
+    "rnn-auto": ["max_updates=20"],
     "rnn": [
         *("text.pieces=400", "model.embedding=48", "model.width=48", "model.encoder_width=48", "model.dropout=0"),
         *("model.encoder_layers=1", "model.decoder_layers=1"),

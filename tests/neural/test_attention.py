@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional
 
 from dragoman.neural import attention
-from dragoman.neural.attention import SCORES, Attention, MultiHeadAttention, attend, causal
+from dragoman.neural.attention import SCORES, Additive, Attention, MultiHeadAttention, attend, causal
 
 
 @pytest.mark.parametrize("keys", [7, 80])
@@ -113,6 +113,15 @@ def test_scores_by_their_formulas() -> None:
 def test_scores_that_compare_alike_want_equal_widths(name: str) -> None:
     with pytest.raises(ValueError, match="a query of 4 features, keys of 6"):
         Attention(name, 4, 6)
+
+
+def test_the_additive_score_is_a_tanh_but_for_a_constant() -> None:
+    torch.manual_seed(1)
+    score = Additive(6, 10)
+    query, keys = torch.randn(2, 3, 6), torch.randn(2, 4, 10)
+    inner = (score.query(query)[:, :, None] + score.key(keys)[:, None]).tanh()
+    expected = score.judge(inner).squeeze(-1) + score.judge.weight.sum()
+    torch.testing.assert_close(score(query, score.remember(keys)), expected)
 
 
 @pytest.mark.parametrize("name", ["general", "additive", "average"])

@@ -128,8 +128,8 @@ def test_luong_by_numpy() -> None:
     """The states of both sides are taken from the cells; what is asked and how it is fused is Luong et al.'s."""
     made = network(score="general", ask="after", fuse="outside")
     with torch.no_grad():
-        states_SH, last = made.encoder(made.source_embedding(SOURCE), None)
-        written_TH, _ = made.cells[0].run(made.target_embedding(INPUTS), made.bridge(last)[0])
+        states_SH, last = made.encoder(8**0.5 * made.source_embedding(SOURCE), None)
+        written_TH, _ = made.cells[0].run(8**0.5 * made.target_embedding(INPUTS), made.bridge(last)[0])
     h, s, w = written_TH[0].numpy(), states_SH[0].numpy(), numbers(made)
     weights = softmax(h @ w["attention.score.key.weight"] @ s.T)
     both = np.concatenate([h, weights @ s], -1)
@@ -141,14 +141,14 @@ def test_bahdanau_by_numpy() -> None:
     """h_{t-1} asks, the context enters the cell beside the last piece, and h_t predicts."""
     made = network(score="additive", ask="before", fuse="inside", encoder="bi", cell="rnn")
     with torch.no_grad():
-        states_SE, last = made.encoder(made.source_embedding(SOURCE), None)
+        states_SE, last = made.encoder(8**0.5 * made.source_embedding(SOURCE), None)
         begin = made.bridge(last)[0][0]
     s, w, h = states_SE[0].numpy(), numbers(made), begin[0].numpy()
     score = "attention.score."
     for time, piece in enumerate(INPUTS[0].tolist()):
         inner = np.tanh(h @ w[score + "query.weight"].T + s @ w[score + "key.weight"].T + w[score + "key.bias"])
         context = softmax(inner @ w[score + "judge.weight"][0]) @ s
-        x = w["target_embedding.weight"][piece]
+        x = 8**0.5 * w["target_embedding.weight"][piece]
         fed = x @ w["decoder.0.input.weight"].T + w["decoder.0.input.bias"] + context @ w["feed.weight"].T
         h = np.tanh(fed + h @ w["decoder.0.state.weight"].T)
         expected = h @ w["mix.weight"].T + w["mix.bias"]

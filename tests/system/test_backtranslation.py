@@ -359,7 +359,8 @@ REFUSED: list[tuple[str, Recipe[Any, Any], str]] = [
     (
         "zh-en",
         recipe_named("dictionary"),
-        r"'dictionary' cannot learn from --monolingual; kinds that can: transformer, transformer-auto, rnn, rnn-fixed$",
+        r"'dictionary' cannot learn from --monolingual; kinds that can: transformer, transformer-auto, rnn, rnn-auto, "
+        "rnn-fixed$",
     ),
 ]
 
