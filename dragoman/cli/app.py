@@ -13,6 +13,7 @@ from dragoman.cli.doctor import doctor
 from dragoman.cli.errors import exit_code_of, terminating
 from dragoman.cli.evaluate import evaluate
 from dragoman.cli.export import export
+from dragoman.cli.generate import generate
 from dragoman.cli.info import info
 from dragoman.cli.options import protect
 from dragoman.cli.recipes import recipes
@@ -49,7 +50,9 @@ def application() -> App:
         default_parameter=Parameter(negative=(), show_default=_shown_default),
         suppress_keyboard_interrupt=False,
     )
-    verbs: tuple[Callable[..., None], ...] = (train, translate, evaluate, score, export, doctor, info, recipes)
+    verbs: tuple[Callable[..., None], ...] = (
+        *(train, translate, generate, evaluate, score, export, doctor, info, recipes),
+    )
     for place, verb in enumerate(verbs):
         app.command(verb, sort_key=place)
     data = App(

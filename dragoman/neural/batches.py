@@ -16,13 +16,15 @@ from dragoman.text.store import PairStore
 class Batch(NamedTuple):
     """sources_BS ends each row with the end piece; inputs_BT are targets_BT shifted right by the start piece.
 
-    `target_tokens` counts real target pieces, the end piece included.
+    `target_tokens` counts real target pieces, the end piece included. goes_on: each row begins where that of the batch
+    before ended. A language model's sources have no positions.
     """
 
     sources_BS: Tensor
     inputs_BT: Tensor
     targets_BT: Tensor
     target_tokens: int
+    goes_on: bool = False
 
 
 def pairs_of_epoch(real: int, synthetic: int, ratio: float, seed: int, epoch: int) -> np.ndarray:
@@ -96,11 +98,8 @@ def collate(
 
 def rows_apart(batch: Batch, parts: int) -> list[Batch]:
     """The batch cut by rows into so many parts, or as many as it has rows (`target_tokens` stay those of the whole)."""
-    return [
-        Batch(sources, inputs, targets, batch.target_tokens)
-        for sources, inputs, targets in zip(*(tensor.tensor_split(parts) for tensor in batch[:3]), strict=True)
-        if len(sources)
-    ]
+    cut = [each.tensor_split(parts) if isinstance(each, Tensor) else [each] * parts for each in batch]
+    return [Batch(*part) for part in zip(*cut, strict=True) if len(part[0])]
 
 
 def share(indices: np.ndarray, rank: int, world: int) -> np.ndarray:

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import torch
 
@@ -83,6 +84,7 @@ def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, w
             ),
             padding=target.padding,
             judge=judge,
+            select=recipe.training.select,
         ),
         recipe.training,
         work,
@@ -104,7 +106,7 @@ def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, w
     return product(recipe.kind, [network], recipe.model, pipeline, search)
 
 
-def refuse_other_shape(recipe: NetworkRecipe, work: Work) -> None:
+def refuse_other_shape(recipe: Any, work: Work) -> None:
     """UserError where the model to go on from has another shape than the recipe asks for."""
     if work.start is None:
         return

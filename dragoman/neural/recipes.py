@@ -76,8 +76,8 @@ class AttentionOptions(RecurrentOptions):
 
 
 @dataclass(frozen=True, config=STRICT)
-class TrainingOptions:
-    """How the network learns. Positions of the schedule are updates; under a time budget they are
+class LearningOptions:
+    """How a network learns. Positions of the schedule are updates; under a time budget they are
     max_updates * elapsed / budget, so that the same schedule fits any budget."""
 
     max_updates: int = Field(default=20_000, ge=1, description="length of the schedule in updates")
@@ -101,15 +101,21 @@ class TrainingOptions:
         default="auto", description="of matrix products while training; auto: bf16 where the hardware has it, else fp32"
     )
     validate_every: int = Field(default=2_000, ge=1, description="updates of the schedule between looks at the dev set")
-    dev_sentences: int = Field(default=500, ge=1, description="dev sentences that are translated at each look")
-    select: Literal["chrf", "bleu", "loss"] = Field(
-        default="chrf", description="dev figure that decides which checkpoint is best"
-    )
     patience: int = Field(
         default=10, ge=0, description="looks without a better figure before stopping; 0 = never stop early"
     )
     average: int = Field(
         default=5, ge=1, description="best checkpoints that are averaged, if the average is better on dev"
+    )
+
+
+@dataclass(frozen=True, config=STRICT)
+class TrainingOptions(LearningOptions):
+    """How a translator learns."""
+
+    dev_sentences: int = Field(default=500, ge=1, description="dev sentences that are translated at each look")
+    select: Literal["chrf", "bleu", "loss"] = Field(
+        default="chrf", description="dev figure that decides which checkpoint is best"
     )
 
 
