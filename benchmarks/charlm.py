@@ -4,8 +4,8 @@ size against each other.
 python -m benchmarks.charlm TEXT [--time 3m] [--threads 2] [--rounds 3] [--what loop|family]
 
 The text is cut by lines: nine tenths to learn, a twentieth to choose by, a twentieth to test. `loop`: both of the same
-shape learn from the same windows for the same time, one after the other, in turns; the loop carries its state on, clips,
-and follows the same schedule, and so is what one writes by hand, at its best. `family`: MLP, RNN, GRU, LSTM and
+shape learn from the same windows for the same time, one after the other, in turns; the loop carries its state on,
+clips, and follows the same schedule: it is what one writes by hand, at its best. `family`: MLP, RNN, GRU, LSTM and
 Transformer of about equal parameters, equal time, by the same command. Bits a character are of the test text, read in
 one go with the state carried on.
 """
