@@ -1,13 +1,14 @@
 """Characters of one text: our recurrent language model against a plain torch.nn.LSTM loop, and five networks of equal
 size against each other.
 
-python -m benchmarks.charlm TEXT [--time 3m] [--threads 2] [--rounds 3] [--what loop|family]
+python -m benchmarks.charlm TEXT [--time 3m | --updates 1500] [--threads 2] [--rounds 1] [--what loop|family]
 
 The text is cut by lines: nine tenths to learn, a twentieth to choose by, a twentieth to test. `loop`: both of the same
-shape learn from the same windows for the same time, one after the other, in turns; the loop carries its state on,
-clips, and follows the same schedule: it is what one writes by hand, at its best. `family`: MLP, RNN, GRU, LSTM and
-Transformer of about equal parameters, equal time, by the same command. Bits a character are of the test text, read in
-one go with the state carried on.
+shape learn in batches of the same size for the same time, or for as many updates, one after the other, in turns; the
+loop carries its state on, clips, and follows the same schedule: it is what one writes by hand, at its best. `family`:
+MLP, RNN, GRU, LSTM and Transformer of about equal parameters by the same command. Bits a character are of the test
+text, read in one go with the state carried on. Speed is by the clock, while it learns; seconds of the processors are
+those of the whole process, start and looks at the dev text among them, and tell more where others use the machine too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import argparse
 import json
 import math
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,8 @@ import time
 from pathlib import Path
 from statistics import median
 from typing import Any
+
+from dragoman.durations import parse_duration
 
 WIDTH, EMBEDDING, DROPOUT = 384, 128, 0.1
 WINDOW, ROWS, RATE, CLIP = 128, 32, 3e-3, 1.0
@@ -45,14 +49,23 @@ def parts_of(text: Path, folder: Path) -> list[Path]:
     return files
 
 
-def ours(recipe: str, settings: list[str], files: list[Path], out: Path, budget: str, threads: int) -> dict[str, Any]:
+def children_seconds() -> float:
+    """What the processes that ended so far have had of the processors."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def ours(recipe: str, settings: list[str], files: list[Path], out: Path, asked: argparse.Namespace) -> dict[str, Any]:
     """Train by the command, evaluate by the command."""
     train, dev, test = map(str, files)
-    sets = [word for setting in settings for word in ("--set", setting)]
-    common = ["--quiet", "--threads", str(threads)]
+    limit = [f"max_updates={asked.updates}"] if asked.updates else [f"time_budget={asked.time}"]
+    sets = [word for setting in (*settings, *limit) for word in ("--set", setting)]
+    common = ["--quiet", "--threads", str(asked.threads)]
     command = [sys.executable, "-m", "dragoman"]
-    learn = ["train", recipe, "--train", train, "--dev", dev, "--out", str(out), "--time-budget", budget, *sets]
+    learn = ["train", recipe, "--train", train, "--dev", dev, "--out", str(out), *sets]
+    before = children_seconds()
     subprocess.run([*command, *learn, *common], check=True, capture_output=True)
+    used = children_seconds() - before
     judged = subprocess.run(
         [*command, "evaluate", str(out), "--test", test, "--json", *common], check=True, capture_output=True
     )
@@ -63,18 +76,21 @@ def ours(recipe: str, settings: list[str], files: list[Path], out: Path, budget:
         "speed": median(row["tokens_per_second"] for row in rows if "tokens_per_second" in row),
         "updates": report["done"]["updates"],
         "parameters": report["model"]["parameters"],
+        "processors": used,
     }
 
 
-def by_hand(files: list[Path], seconds: float, threads: int) -> dict[str, Any]:
+def by_hand(files: list[Path], asked: argparse.Namespace) -> dict[str, Any]:
     """The plain loop, in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.charlm", "--loop", str(seconds), "--threads", str(threads)]
-    done = subprocess.run([*command, *map(str, files)], check=True, capture_output=True)
-    found: dict[str, Any] = json.loads(done.stdout)
+    options = ["--time", asked.time, "--updates", str(asked.updates), "--threads", str(asked.threads)]
+    command = [sys.executable, "-m", "benchmarks.charlm", *map(str, files), "--what", "plain", *options]
+    before = children_seconds()
+    done = subprocess.run(command, check=True, capture_output=True)
+    found: dict[str, Any] = {**json.loads(done.stdout), "processors": children_seconds() - before}
     return found
 
 
-def plain_loop(files: list[str], seconds: float, threads: int) -> dict[str, Any]:
+def plain_loop(files: list[str], seconds: float, most: int, threads: int) -> dict[str, Any]:
     """Embedding, nn.LSTM, nn.Linear; truncated backpropagation through time; Adam with a cosine over the time."""
     began = time.monotonic()
     import torch
@@ -93,7 +109,7 @@ def plain_loop(files: list[str], seconds: float, threads: int) -> dict[str, Any]
     updates, learnt, state = 0, 0, None
     columns = list(range(0, rows_RT.shape[1] - 1, WINDOW))
     loop_began = time.monotonic()
-    while (way := (time.monotonic() - began) / seconds) < 1:
+    while (way := updates / most if most else (time.monotonic() - began) / seconds) < 1:
         first = columns[updates % len(columns)]
         inputs_RT = rows_RT[:, first : first + WINDOW]
         targets_RT = rows_RT[:, first + 1 : first + WINDOW + 1]
@@ -123,7 +139,8 @@ def shown(name: str, row: dict[str, Any]) -> str:
     """A line of the table."""
     return (
         f"{name:<28} {row['parameters']:>9,} parameters  {row['updates']:>6,} updates  "
-        f"{row['speed']:>8,.0f} characters/s  {row['bits']:.3f} bits a character"
+        f"{row['speed']:>8,.0f} characters/s  {row['processors']:>5,.0f} s of processors  "
+        f"{row['bits']:.3f} bits a character"
     )
 
 
@@ -134,31 +151,30 @@ def main() -> None:
     parser.add_argument("--time", default="3m")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=1)
-    parser.add_argument("--what", choices=["loop", "family"], default="loop")
-    parser.add_argument("--loop", type=float, help=argparse.SUPPRESS)
+    parser.add_argument("--updates", type=int, default=0, help="a limit of updates in place of a time")
+    parser.add_argument("--what", choices=["loop", "family", "plain"], default="loop")
     asked = parser.parse_args()
-    if asked.loop:
-        print(json.dumps(plain_loop(asked.text, asked.loop, asked.threads)))
+    if asked.what == "plain":
+        print(json.dumps(plain_loop(asked.text, parse_duration(asked.time), asked.updates, asked.threads)))
         return
-    from dragoman.durations import parse_duration
-
     os.environ["OMP_NUM_THREADS"] = str(asked.threads)
     with tempfile.TemporaryDirectory() as folder:
         files = parts_of(Path(asked.text[0]), Path(folder))
         if asked.what == "loop":
             pairs = []
             for number in range(asked.rounds):
-                hand = by_hand(files, parse_duration(asked.time), asked.threads)
+                hand = by_hand(files, asked)
                 print(shown("nn.LSTM, by hand", hand), flush=True)
-                own = ours("rnn-lm", [], files, Path(folder) / f"ours-{number}", asked.time, asked.threads)
+                own = ours("rnn-lm", [], files, Path(folder) / f"ours-{number}", asked)
                 print(shown("dragoman train rnn-lm", own), flush=True)
                 pairs.append((own, hand))
             speed = median(own["speed"] / hand["speed"] for own, hand in pairs)
             bits = median(own["bits"] - hand["bits"] for own, hand in pairs)
-            print(f"ours / by hand: {speed:.2f} times the speed, {bits:+.3f} bits a character")
+            used = median(own["processors"] / hand["processors"] for own, hand in pairs)
+            print(f"ours / by hand: {speed:.2f} times the speed, {used:.2f} times the processors, {bits:+.3f} bits")
             return
         for name, (recipe, settings) in FAMILY.items():
-            row = ours(recipe, settings, files, Path(folder) / name.split(",")[0], asked.time, asked.threads)
+            row = ours(recipe, settings, files, Path(folder) / name.split(",")[0], asked)
             print(shown(name, row), flush=True)
 
 
