@@ -1,6 +1,6 @@
 """Are tunes that a language model writes tunes to a program that reads ABC?
 
-python -m benchmarks.tunes FILES.abc... [--recipe rnn-lm] [--time 3m] [--count 50] [--temperature 0.8] [--python PYTHON]
+python -m benchmarks.tunes FILES.abc... [--recipe rnn-lm] [--time 3m | --updates 1500] [--count 50] [--temperature 0.8] [--python PYTHON]
 
 A document is a block of lines, which is how a file of ABC tunes is written; a model of characters learns them for the
 time, writes as many as asked, and music21 reads each one. Read is a tune that music21 parses and that has at least
@@ -56,7 +56,8 @@ def written(files: Sequence[str], asked: argparse.Namespace, folder: Path) -> li
     """Train by the command, and write by the command."""
     command, out = [sys.executable, "-m", "dragoman"], str(folder / "tunes")
     sets = [word for setting in (*SETTINGS, *asked.set) for word in ("--set", setting)]
-    learn = ["train", asked.recipe, "--train", *files, "--out", out, "--time-budget", asked.time, *sets]
+    limit = ["--set", f"max_updates={asked.updates}"] if asked.updates else ["--time-budget", asked.time]
+    learn = ["train", asked.recipe, "--train", *files, "--out", out, *sets, *limit]
     subprocess.run([*command, *learn, "--threads", str(asked.threads)], check=True)
     write = ["generate", out, "--n", str(asked.count), "--temperature", str(asked.temperature), "--length", "1500"]
     done = subprocess.run([*command, *write, "--json"], check=True, capture_output=True, text=True)
@@ -79,6 +80,7 @@ def main() -> None:
     parser.add_argument("--recipe", default="rnn-lm")
     parser.add_argument("--set", action="append", default=[])
     parser.add_argument("--time", default="3m")
+    parser.add_argument("--updates", type=int, default=0, help="a limit of updates in place of a time")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--count", type=int, default=50)
     parser.add_argument("--temperature", type=float, default=0.8)
