@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, runtime_checkable
 
 from dragoman.contracts import Flag, Product, Progress, Sampling, Score, quiet
@@ -57,6 +57,10 @@ class TextFigures:
     lines: int
     unknown: int = 0
     unknown_log_probability: float = 0.0
+
+    def __add__(self, other: TextFigures) -> TextFigures:
+        """The figures of both texts."""
+        return TextFigures(*(getattr(self, each.name) + getattr(other, each.name) for each in fields(self)))
 
     @property
     def loss(self) -> float:
@@ -132,6 +136,10 @@ class LanguageModel(Product, Protocol):
 
     def evaluate(self, text: Text, report: Callable[[Progress], None] = quiet) -> TextFigures:
         """How well the text is predicted, each token once."""
+        ...
+
+    def all_next(self, prefix: str = "") -> Mapping[str, float]:
+        """The natural log-probability of every token that may follow; as probabilities they sum to 1."""
         ...
 
     def generate(self, prefix: str = "", options: Generating = Generating()) -> list[Generated]:

@@ -14,6 +14,7 @@ from dragoman.cli.errors import exit_code_of, terminating
 from dragoman.cli.evaluate import evaluate
 from dragoman.cli.explain import explain
 from dragoman.cli.export import export
+from dragoman.cli.generate import generate
 from dragoman.cli.info import info
 from dragoman.cli.options import protect
 from dragoman.cli.recipes import recipes
@@ -50,7 +51,9 @@ def application() -> App:
         default_parameter=Parameter(negative=(), show_default=_shown_default),
         suppress_keyboard_interrupt=False,
     )
-    verbs: tuple[Callable[..., None], ...] = (train, translate, evaluate, score, explain, export, doctor, info, recipes)
+    verbs: tuple[Callable[..., None], ...] = (
+        *(train, translate, generate, evaluate, score, explain, export, doctor, info, recipes),
+    )
     for place, verb in enumerate(verbs):
         app.command(verb, sort_key=place)
     data = App(

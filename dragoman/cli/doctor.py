@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
 
+from dragoman.cli.loading import purpose_of
 from dragoman.cli.options import File, Files, Json, Quiet, ReadingFlags, Threads, refuse_given
 from dragoman.cli.reading import NO_RECORDS, opened_by, walked
 from dragoman.cli.screen import say, screen
@@ -28,7 +29,7 @@ def doctor(
     files: Files,
     /,
     *,
-    text: Annotated[File | None, Parameter(help="Text that the model is to translate, a sentence a line.")] = None,
+    text: Annotated[File | None, Parameter(help="Text that the model is to translate, or to predict.")] = None,
     test: Files | None = None,
     train: Files | None = None,
     as_json: Json = False,
@@ -49,7 +50,11 @@ def doctor(
     as_json:
         Print one JSON object.
     """
-    if _is_model(files):
+    if _is_model(files) and purpose_of(files[0]) == "generate":
+        asked = {"--test": test, "--train": train, "--source": reading.source, "--target": reading.target}
+        refuse_given("a language model is examined on --text", asked)
+        findings = _language_model(files[0], text, reading, threads)
+    elif _is_model(files):
         findings = _model(files[0], text, test, train, reading, threads, quiet)
     else:
         refuse_given("these options are for a model folder", {"--text": text, "--train": train, "--threads": threads})
@@ -141,6 +146,25 @@ def _model(
     if test and train:
         findings += diagnosis.leak_findings(pairs, held_out_keys([opened_by(reading, train, "train")]))
     return diagnosis.by_level(findings)
+
+
+def _language_model(folder: str, text: str | None, reading: ReadingFlags, threads: int) -> list[Finding]:
+    from dragoman.cli.data import opened_text
+    from dragoman.cli.language import loaded_model
+    from dragoman.evaluation.curves import read_progress
+    from dragoman.system import diagnosis
+    from dragoman.system.store import read_report
+
+    model = loaded_model(folder, "doctor", "auto", threads)
+    report, place = read_report(Path(folder)), Path(folder) / "progress.jsonl"
+    findings = diagnosis.report_findings(report, read_progress(place) if place.exists() else [])
+    if text is None:
+        say("give --text FILE, and what it makes of that is examined too")
+    else:
+        findings += diagnosis.language_findings(
+            model, opened_text([text], model.language, reading.on_bad_line, "text"), report
+        )
+    return diagnosis.by_level(findings) or [diagnosis.Finding("note", "nothing is known of its training")]
 
 
 def _sources(pairs: Sequence[SentencePair]) -> list[str]:

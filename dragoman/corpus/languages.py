@@ -38,9 +38,9 @@ _WELL_FORMED = re.compile(r"[A-Za-z]{2,8}([-_@][A-Za-z0-9]{1,8})*(\.[A-Za-z0-9-]
 _SUFFIX = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z]{4})?([-_]([A-Za-z]{2}|[0-9]{3}))?")
 # Suffixes of two or three letters that name a kind of file, not a language.
 _NO_LANGUAGES = re.compile(
-    "bak|bin|bpe|bz2|cfg|csv|dat|dev|dix|doc|git|gz|htm|hyp|idx|ini|key|lex|lm|log|lst|md|mo|new|npy|odt|old|out|par|"
-    "pdf|po|pot|py|raw|ref|rst|sgm|sh|spm|src|srt|sql|sys|tar|tgt|tmp|tmx|tok|trg|tsv|tst|txt|vec|voc|xlf|xls|xml|xz|"
-    "yml|zip|zst"
+    "abc|asm|bak|bin|bpe|bz2|cfg|cpp|css|csv|dat|dev|dix|doc|git|go|gz|hpp|htm|hyp|idx|ini|js|jsx|key|lex|lm|log|lst|"
+    "md|mo|new|npy|odt|old|out|par|pdf|php|po|pot|py|raw|rb|ref|rs|rst|sgm|sh|spm|sql|src|srt|sys|tar|tex|tgt|tmp|tmx|"
+    "tok|trg|tsv|tst|tsx|txt|vec|voc|xlf|xls|xml|xz|yml|zip|zst"
 )
 
 

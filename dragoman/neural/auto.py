@@ -144,7 +144,7 @@ def measured_speed(
                 if done == 1:  # the first one warms up
                     began = time.monotonic()
                 sources, targets = (torch.randint(table.end, pieces, shape, device=device) for shape in shapes)
-                loss = batch_loss(network, Batch(sources, targets, targets, 0), table.padding, 0.1, products)
+                loss, _ = batch_loss(network, Batch(sources, targets, targets, 0), table.padding, 0.1, products)
                 loss.smoothed.backward()  # type: ignore[no-untyped-call]
                 optimiser.step()
                 done += 1

@@ -17,7 +17,8 @@ class Batch(NamedTuple):
     """sources_BS ends each row with the end piece; inputs_BT are targets_BT shifted right by the start piece.
 
     `target_tokens` counts real target pieces, the end piece included. linked_BTS: for each target piece the source
-    pieces that it is linked with, in equal shares of 1; None where no pair has links.
+    pieces that it is linked with, in equal shares of 1; None where no pair has links. goes_on: each row begins where
+    that of the batch before ended. A language model's sources have no positions.
     """
 
     sources_BS: Tensor
@@ -25,6 +26,7 @@ class Batch(NamedTuple):
     targets_BT: Tensor
     target_tokens: int
     linked_BTS: Tensor | None = None
+    goes_on: bool = False
 
 
 def pairs_of_epoch(real: int, synthetic: int, ratio: float, seed: int, epoch: int) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -92,12 +92,20 @@ def load_weights(network: nn.Module, tensors: Mapping[str, Tensor]) -> None:
             parameter.copy_(tensors[name])
 
 
-def save_state(folder: Path, standing: Standing, network: nn.Module, optimiser: torch.optim.Optimizer) -> None:
-    """All that the next update depends on. state.json is replaced last and names the tensor file."""
+def save_state(
+    folder: Path,
+    standing: Standing,
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    carried: Sequence[Tensor] = (),
+) -> None:
+    """All that the next update depends on. state.json is replaced last and names the tensor file. carried: what the
+    next batch may go on from."""
     tensors: dict[str, Tensor] = {f"weights/{name}": tensor for name, tensor in weights_of(network).items()}
     for name, parameter in weights_of(network).items():
         for key, value in optimiser.state.get(parameter, {}).items():
             tensors[f"optimiser/{key}/{name}"] = torch.as_tensor(value)
+    tensors |= {f"carried/{place}": tensor for place, tensor in enumerate(carried)}
     tensors["random/cpu"] = torch.get_rng_state()
     device = device_of(network)
     if device.type == "cuda":
@@ -143,6 +151,12 @@ def put_on(state: State, network: nn.Module, optimiser: torch.optim.Optimizer) -
     known = {name: report[name] for name in asdict(Standing()) if name in report}
     known["best"] = [Kept(*kept) for kept in known["best"]]
     return Standing(**known)
+
+
+def carried_of(state: State, device: torch.device) -> tuple[Tensor, ...]:
+    """What the next batch may go on from."""
+    count = sum(name.startswith("carried/") for name in state.tensors)
+    return tuple(state.tensors[f"carried/{place}"].to(device) for place in range(count))
 
 
 def checkpoint(folder: Path, updates: int) -> Path:

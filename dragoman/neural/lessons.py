@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import torch
 
@@ -87,6 +88,8 @@ def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, w
             ),
             padding=target.padding,
             judge=judge,
+            select=recipe.training.select,
+            guidance=recipe.training.guidance,
         ),
         recipe.training,
         work,
@@ -116,7 +119,7 @@ def teach_links(network: Network, recipe: NetworkRecipe) -> None:
         network.watched = network.watched._replace(head=network.watched.head or 0)
 
 
-def refuse_other_shape(recipe: NetworkRecipe, work: Work) -> None:
+def refuse_other_shape(recipe: Any, work: Work) -> None:
     """UserError where the model to go on from has another shape than the recipe asks for."""
     if work.start is None:
         return

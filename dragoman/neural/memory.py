@@ -13,8 +13,8 @@ from dragoman.contracts import UserError
 from dragoman.neural import checkpoints
 from dragoman.neural.batches import Batch
 from dragoman.neural.loss import CHUNK
-from dragoman.neural.network import Network
-from dragoman.neural.recipes import TrainingOptions
+from dragoman.neural.network import Predictor
+from dragoman.neural.recipes import LearningOptions
 
 BYTES_A_PARAMETER = 16  # weight, gradient and AdamW's two moments, fp32 each
 BESIDE_WHAT_IS_KEPT = 1.5  # gradients and passing results while the backward pass goes on
@@ -22,7 +22,7 @@ BYTES_A_LOGIT = 12  # logits, their product and its gradient
 CGROUP = Path("/sys/fs/cgroup")
 
 
-def refuse_too_large(network: Network, options: TrainingOptions, longest: int, products: torch.dtype) -> None:
+def refuse_too_large(network: Predictor, options: LearningOptions, longest: int, products: torch.dtype) -> None:
     """UserError where a training on the CPU needs more memory than is free; nothing is known of other systems."""
     free = free_bytes()
     if checkpoints.device_of(network).type != "cpu" or free is None:
@@ -35,7 +35,7 @@ def refuse_too_large(network: Network, options: TrainingOptions, longest: int, p
         )
 
 
-def needed_bytes(network: Network, tokens: int, longest: int, products: torch.dtype = torch.float32) -> int:
+def needed_bytes(network: Predictor, tokens: int, longest: int, products: torch.dtype = torch.float32) -> int:
     """An estimate: parameters with what the optimiser keeps, and what the backward pass needs of a batch.
 
     The latter is counted on one pair of `longest` pieces, where attention weights are largest, and taken for
@@ -46,7 +46,7 @@ def needed_bytes(network: Network, tokens: int, longest: int, products: torch.dt
     return int(parameters * BYTES_A_PARAMETER + kept + CHUNK * len(network.target_table) * BYTES_A_LOGIT)
 
 
-def saved_bytes(network: Network, length: int, products: torch.dtype) -> int:
+def saved_bytes(network: Predictor, length: int, products: torch.dtype) -> int:
     """What the forward pass of one pair of `length` pieces keeps for the backward pass, parameters aside."""
     device = checkpoints.device_of(network)
     own = {parameter.data_ptr() for parameter in network.parameters()}
@@ -67,9 +67,9 @@ def saved_bytes(network: Network, length: int, products: torch.dtype) -> int:
     with torch.random.fork_rng(), torch.autograd.graph.saved_tensors_hooks(keep, give):
         network.train()
         with torch.autocast(device.type, dtype=products, enabled=products != torch.float32):
-            states_BTD = network.hidden(batch.sources_BS, batch.inputs_BT)
+            states_BTD, carried = network.states(batch, ())
     network.train(was_training)
-    del states_BTD
+    del states_BTD, carried
     return sum(seen.values())
 
 

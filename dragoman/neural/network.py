@@ -7,7 +7,11 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from dragoman.contracts import PieceTable, Precision
+from dragoman.neural.batches import Batch
 from dragoman.search.steps import StepScorer
+
+Carried = tuple[Tensor, ...]
+"""What of the text so far a network keeps, tensors of B rows each; nothing where a row has just begun."""
 
 
 class OutputLayer(nn.Module):
@@ -40,39 +44,54 @@ class Watched(NamedTuple):
         return f"decoder layer {self.layer + 1}, {heads}"
 
 
-class Network(nn.Module):
-    """An encoder-decoder over piece ids. A new architecture is one such class and a row in NETWORKS.
+class Predictor(nn.Module):
+    """What the training loop knows of a network: its states predict pieces, softmax(output(states)).
 
-    p(y_t | y_<t, x) = softmax(output(hidden(x, y)_t)): the last product is left to the caller, who may take it
-    in chunks. Other matrices are nn.Linear: `quantised.at_precision` looks for these and for OutputLayer.
+    The last product is left to the caller, who may take it in chunks.
     """
 
-    source_table: PieceTable
     target_table: PieceTable
     output: OutputLayer
     precision: Precision = "fp32"
-    watched: Watched | None = None  # of several attentions; chosen by whoever trains, and kept with the weights
 
     @property
     def output_VD(self) -> Tensor:
         """The output matrix, for the loss."""
         return self.output.weight
 
+    def states(self, batch: Batch, carried: Carried) -> tuple[Tensor, Carried]:
+        """States B x T x D that predict the targets, and what is carried on to a batch that goes on from this one."""
+        raise AssertionError("each network predicts whole targets")
+
+    def facts(self) -> dict[str, object]:
+        """What a user may want to know besides options and sizes."""
+        return {}
+
+
+class Network(Predictor):
+    """An encoder-decoder over piece ids. A new architecture is one such class and a row in NETWORKS.
+
+    p(y_t | y_<t, x) = softmax(output(hidden(x, y)_t)). Matrices other than the output's are nn.Linear:
+    `quantised.at_precision` looks for these and for OutputLayer.
+    """
+
+    source_table: PieceTable
+    watched: Watched | None = None  # of several attentions; chosen by whoever trains, and kept with the weights
+
+    def states(self, batch: Batch, carried: Carried) -> tuple[Tensor, Carried]:
+        return self.hidden(batch.sources_BS, batch.inputs_BT), ()
+
     def hidden(self, sources_BS: Tensor, inputs_BT: Tensor) -> Tensor:
         """States B x T x D that predict the targets; inputs are the targets shifted right by the start piece."""
         raise AssertionError("each network predicts whole targets")
-
-    def sentence_vectors(self, sources_BS: Tensor) -> Tensor:
-        """What the encoder makes of each whole source, B x any."""
-        raise AssertionError("each network reads in its own way")
 
     def hidden_and_weights(self, sources_BS: Tensor, inputs_BT: Tensor) -> tuple[Tensor, Tensor]:
         """The same, and what was looked at to predict each target, B x T x S, in float32."""
         raise AssertionError("only networks with attention look at the source")
 
-    def facts(self) -> dict[str, object]:
-        """What a user may want to know besides options and sizes."""
-        return {}
+    def sentence_vectors(self, sources_BS: Tensor) -> Tensor:
+        """What the encoder makes of each whole source, B x any."""
+        raise AssertionError("each network reads in its own way")
 
     def scorer(self) -> StepScorer:
         """The same network, one step at a time."""

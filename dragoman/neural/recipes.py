@@ -93,8 +93,8 @@ class AttentionOptions(RecurrentOptions):
 
 
 @dataclass(frozen=True, config=STRICT)
-class TrainingOptions:
-    """How the network learns. Positions of the schedule are updates; under a time budget they are
+class LearningOptions:
+    """How a network learns. Positions of the schedule are updates; under a time budget they are
     max_updates * elapsed / budget, so that the same schedule fits any budget."""
 
     max_updates: int = Field(default=20_000, ge=1, description="length of the schedule in updates")
@@ -114,22 +114,28 @@ class TrainingOptions:
     weight_decay: float = Field(default=0.0, ge=0, description="AdamW: decoupled decay of matrices")
     clip: float = Field(default=1.0, ge=0, description="largest gradient norm; 0 = no clipping")
     label_smoothing: float = Field(default=0.1, ge=0, lt=1, description="probability mass spread over all pieces")
-    guidance: float = Field(
-        default=0.05, ge=0, le=100, description="weight of the attention's loss where pairs have links (--links)"
-    )
     precision: Literal["auto", "fp32", "bf16"] = Field(
         default="auto", description="of matrix products while training; auto: bf16 where the hardware has it, else fp32"
     )
     validate_every: int = Field(default=2_000, ge=1, description="updates of the schedule between looks at the dev set")
-    dev_sentences: int = Field(default=500, ge=1, description="dev sentences that are translated at each look")
-    select: Literal["chrf", "bleu", "loss"] = Field(
-        default="chrf", description="dev figure that decides which checkpoint is best"
-    )
     patience: int = Field(
         default=10, ge=0, description="looks without a better figure before stopping; 0 = never stop early"
     )
     average: int = Field(
         default=5, ge=1, description="best checkpoints that are averaged, if the average is better on dev"
+    )
+
+
+@dataclass(frozen=True, config=STRICT)
+class TrainingOptions(LearningOptions):
+    """How a translator learns."""
+
+    dev_sentences: int = Field(default=500, ge=1, description="dev sentences that are translated at each look")
+    select: Literal["chrf", "bleu", "loss"] = Field(
+        default="chrf", description="dev figure that decides which checkpoint is best"
+    )
+    guidance: float = Field(
+        default=0.05, ge=0, le=100, description="weight of the attention's loss where pairs have links (--links)"
     )
 
 

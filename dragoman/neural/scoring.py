@@ -9,19 +9,25 @@ from torch import Tensor
 
 from dragoman.neural.batches import Batch
 from dragoman.neural.loss import CHUNK
-from dragoman.neural.network import Network
+from dragoman.neural.network import Network, Predictor
 
 
 def target_log_probabilities(networks: Sequence[Network], batch: Batch) -> Tensor:
     """log p(target piece | source, earlier pieces), B x T; of an ensemble the log of the mean probability."""
-    rows_T = batch.targets_BT.flatten()
-    hidden_ND = [network.hidden(batch.sources_BS, batch.inputs_BT).flatten(0, 1) for network in networks]
+    hidden = [network.hidden(batch.sources_BS, batch.inputs_BT) for network in networks]
+    return log_probabilities_of(networks, hidden, batch.targets_BT)
+
+
+def log_probabilities_of(networks: Sequence[Predictor], hidden: Sequence[Tensor], targets_BT: Tensor) -> Tensor:
+    """The same, given the states B x T x D of each network."""
+    rows_N = targets_BT.flatten()
+    hidden_ND = [states_BTD.flatten(0, 1) for states_BTD in hidden]
     found = []
-    for start in range(0, len(rows_T), CHUNK):
-        wanted_C1 = rows_T[start : start + CHUNK, None]
+    for start in range(0, len(rows_N), CHUNK):
+        wanted_C1 = rows_N[start : start + CHUNK, None]
         members = [
             network.output(states_ND[start : start + CHUNK]).log_softmax(-1).gather(1, wanted_C1)
             for states_ND, network in zip(hidden_ND, networks, strict=True)
         ]
         found.append(torch.stack(members).logsumexp(0)[:, 0] - torch.tensor(float(len(members))).log())
-    return torch.cat(found).view(batch.targets_BT.shape)
+    return torch.cat(found).view(targets_BT.shape)

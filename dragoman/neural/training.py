@@ -20,8 +20,8 @@ from dragoman.neural import checkpoints, devices
 from dragoman.neural.batches import Batch, rows_apart
 from dragoman.neural.checkpoints import Kept, Standing
 from dragoman.neural.loss import Loss, cross_entropy, guidance
-from dragoman.neural.network import Network
-from dragoman.neural.recipes import TrainingOptions
+from dragoman.neural.network import Carried, Network, Predictor
+from dragoman.neural.recipes import LearningOptions
 from dragoman.neural.team import Team
 
 SAVE_SECONDS = 120.0
@@ -33,16 +33,19 @@ ALONE = Team()
 class Lesson:
     """plan(epoch): the epoch's batches in order, cheap; count: the target pieces of some of them; read: their
     tensors, in a team this process's share of them; padding: of the targets; judge: dev figures by name ("loss",
-    "chrf", "bleu", ...) and lines that must be said; None without dev."""
+    "chrf", "bleu", ...) and lines that must be said; None without dev. select: the figure that decides; guidance: how
+    much the links of pairs weigh."""
 
     plan: Callable[[int], Sequence[Any]]
     count: Callable[[Sequence[Any]], int]
     read: Callable[[Sequence[Any]], Iterable[Batch]]
     padding: int
     judge: Callable[[], tuple[dict[str, float], list[str]]] | None
+    select: str = "loss"
+    guidance: float = 0.0
 
 
-def rate(position: float, length: int, options: TrainingOptions) -> float:
+def rate(position: float, length: int, options: LearningOptions) -> float:
     """Learning rate at a position of the schedule (in updates, from 0 to length).
 
     Up: linear over warmup_updates. Down: cosine to 0 (Loshchilov & Hutter 2017) or
@@ -64,7 +67,7 @@ class Clock:
     averaged weights, fitting the search. It is reckoned from the time that a look takes.
     """
 
-    def __init__(self, options: TrainingOptions, length: int, began: float, before: float) -> None:
+    def __init__(self, options: LearningOptions, length: int, began: float, before: float) -> None:
         self.budget, self.length, self.began, self.before = options.time_budget, length, began, before
 
     def seconds(self) -> float:
@@ -90,7 +93,7 @@ class Learner:
     """The loop. `learn` brings the network to its best weights and returns the dev figures of those."""
 
     def __init__(
-        self, network: Network, lesson: Lesson, options: TrainingOptions, work: Work, team: Team = ALONE
+        self, network: Predictor, lesson: Lesson, options: LearningOptions, work: Work, team: Team = ALONE
     ) -> None:
         self.network, self.lesson, self.options, self.work, self.team = network, lesson, options, work, team
         self.device = checkpoints.device_of(network)
@@ -112,6 +115,7 @@ class Learner:
         state = team.share(checkpoints.read_state(work.folder))
         team.start_alike(network)
         self.standing = checkpoints.put_on(state, network, self.optimiser) if state else Standing()
+        self.carried = checkpoints.carried_of(state, self.device) if state else ()
         self.length = self.schedule_length()
         self.clock = Clock(options, self.length, work.began, self.standing.seconds)
         if self.standing.updates and self.standing.under != self.limits:
@@ -191,23 +195,32 @@ class Learner:
         """
         while True:
             self.optimiser.zero_grad(set_to_none=True)
-            likelihood = torch.zeros((), device=self.device)
+            likelihood, carried = torch.zeros((), device=self.device), self.carried
             try:
-                for part in (part for batch in batches for part in rows_apart(batch, self.parts)):
-                    loss = batch_loss(
-                        self.network,
-                        part,
-                        self.lesson.padding,
-                        self.options.label_smoothing,
-                        self.products,
-                        self.options.guidance,
-                    )
-                    (loss.smoothed / tokens).backward()  # type: ignore[no-untyped-call]
-                    likelihood += loss.negative_log_likelihood
+                for batch in batches:
+                    behind = []
+                    begun = rows_of(carried if batch.goes_on else (), self.parts)
+                    for part, before in zip(rows_apart(batch, self.parts), begun, strict=False):
+                        loss, after = batch_loss(
+                            self.network,
+                            part,
+                            self.lesson.padding,
+                            self.options.label_smoothing,
+                            self.products,
+                            before,
+                            self.lesson.guidance,
+                        )
+                        (loss.smoothed / tokens).backward()  # type: ignore[no-untyped-call]
+                        likelihood += loss.negative_log_likelihood
+                        behind.append(tuple(each.detach() for each in after))
+                    carried = tuple(torch.cat(parts) for parts in zip(*behind, strict=True))
+                self.carried = carried
                 return likelihood
             except torch.OutOfMemoryError as error:
-                if self.parts >= max(len(batch.sources_BS) for batch in batches):
-                    raise UserError(f"one sentence pair alone does not fit into the memory of {self.device}") from error
+                if self.parts >= max(len(batch.targets_BT) for batch in batches):
+                    raise UserError(
+                        f"one row of a batch alone does not fit into the memory of {self.device}"
+                    ) from error
             self.parts *= 2
             note = f"out of memory on {self.device}: batches are taken in {self.parts} parts, updates stay the same"
             self.work.report(Progress("training", self.standing.updates, self.total(), note=note))
@@ -257,9 +270,9 @@ class Learner:
     def figure(self, figures: Mapping[str, float]) -> float:
         """The dev figure that selects, greater being better. Below a BLEU of 1 outputs are noise: there the loss
         decides, and every such checkpoint is worse than one that translates."""
-        if self.options.select == "loss" or figures["bleu"] < 1:
+        if self.lesson.select == "loss" or figures["bleu"] < 1:
             return -figures["loss"]
-        return figures[self.options.select]
+        return figures[self.lesson.select]
 
     def end(self, reason: str) -> None:
         self.standing.done = reason
@@ -271,7 +284,7 @@ class Learner:
 
     def save(self) -> None:
         self.standing.seconds, self.standing.under = self.clock.seconds(), self.limits
-        checkpoints.save_state(self.work.folder, self.standing, self.network, self.optimiser)
+        checkpoints.save_state(self.work.folder, self.standing, self.network, self.optimiser, self.carried)
         kept = {checkpoints.checkpoint(self.work.folder, each.updates).name for each in self.standing.best}
         for old in self.work.folder.glob("best-*.safetensors"):
             if old.name not in kept:
@@ -319,7 +332,7 @@ class Learner:
             values["clipped"] = sum(each.norm > self.options.clip > 0 for each in window) / len(window)
             values["tokens_per_second"] = sum(each.tokens for each in window) / sum(each.seconds for each in window)
         if standing.best:
-            values[f"best_{self.options.select}"] = standing.best[0].figures[self.options.select]
+            values[f"best_{self.lesson.select}"] = standing.best[0].figures[self.lesson.select]
         if standing.done:
             return Progress("training", standing.updates, standing.updates, values)
         if self.options.time_budget:
@@ -335,26 +348,35 @@ class Learner:
         return self.length
 
 
+def rows_of(carried: Carried, parts: int) -> list[Carried]:
+    """What is carried, cut by rows as `rows_apart` cuts a batch."""
+    return list(zip(*(tensor.tensor_split(parts) for tensor in carried), strict=True)) or [()] * parts
+
+
 def batch_loss(
-    network: Network,
+    network: Predictor,
     batch: Batch,
     padding: int,
     smoothing: float,
     products: torch.dtype = torch.float32,
+    carried: Carried = (),
     guided: float = 0.0,
-) -> Loss:
-    """Summed loss over the real target pieces of a batch; padded positions never reach the vocabulary.
+) -> tuple[Loss, Carried]:
+    """Summed loss over the real target pieces of a batch; padded positions never reach the vocabulary. And what a batch
+    that goes on from this one begins with.
 
-    products: what matrix products are taken in; states come out of the network as fp32. guided: the weight of what its
-    links say of the attention, in what is minimised.
+    products: what matrix products are taken in; states come out of the network as fp32. carried: what the batch before
+    left, where this one goes on from it. guided: the weight of what its links say of the attention, in what is
+    minimised.
     """
     with torch.autocast(batch.inputs_BT.device.type, dtype=products, enabled=products != torch.float32):
-        if batch.linked_BTS is None or not guided:
-            states_BTD, misled = network.hidden(batch.sources_BS, batch.inputs_BT), None
-        else:
+        misled: Tensor | float = 0.0
+        if guided and batch.linked_BTS is not None:
+            assert isinstance(network, Network)  # only pairs are linked
             states_BTD, weights_BTS = network.hidden_and_weights(batch.sources_BS, batch.inputs_BT)
-            misled = guidance(weights_BTS, batch.linked_BTS)
-    real_BT = batch.targets_BT != padding
-    states_ND = states_BTD.float()[real_BT]
-    loss = cross_entropy(states_ND, network.output_VD, batch.targets_BT[real_BT], smoothing, products)
-    return loss if misled is None else loss._replace(smoothed=loss.smoothed + guided * misled)
+            misled = guided * guidance(weights_BTS, batch.linked_BTS)
+        else:
+            states_BTD, carried = network.states(batch, carried)
+    states_BTD, real_BT = states_BTD.float(), batch.targets_BT != padding
+    loss = cross_entropy(states_BTD[real_BT], network.output_VD, batch.targets_BT[real_BT], smoothing, products)
+    return loss._replace(smoothed=loss.smoothed + misled), carried

@@ -20,6 +20,9 @@ KINDS: dict[str, str] = {
     "rnn-auto": "dragoman.neural.recipes:AutoRecurrentRecipe",
     "rnn-fixed": "dragoman.neural.recipes:FixedVectorRecipe",
     "dictionary": "dragoman.phrases.recipes:Dictionary",
+    "rnn-lm": "dragoman.neural.lm_recipes:RecurrentLanguageRecipe",
+    "transformer-lm": "dragoman.neural.lm_recipes:CausalRecipe",
+    "mlp-lm": "dragoman.neural.lm_recipes:WindowRecipe",
 }
 
 # What runs models that `export` made for it: no recipe leads there, only a trained model.
@@ -68,6 +71,16 @@ PRESETS: dict[str, Preset] = {
     "dictionary": Preset(
         "dragoman.phrases.recipes:DICTIONARY",
         "word for word, learnt by counting in seconds; a network has to beat it",
+    ),
+    "rnn-lm": Preset(
+        "dragoman.neural.lm_recipes:RECURRENT", "a language model of characters: an LSTM that carries its state on"
+    ),
+    "transformer-lm": Preset(
+        "dragoman.neural.lm_recipes:CAUSAL", "a language model of characters: a Transformer that looks back 128 of them"
+    ),
+    "mlp-lm": Preset(
+        "dragoman.neural.lm_recipes:WINDOW",
+        "a language model without state: the last 16 characters (Bengio et al. 2003)",
     ),
 }
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dragoman.abilities import CanCover
+from dragoman.abilities import CanCover, Coverage
 from dragoman.cleaning.inspection import Inspection, Side
 from dragoman.cleaning.signs import Signs, scripts_of
 from dragoman.contracts import Flag, Hypothesis, SentencePair
@@ -19,6 +19,7 @@ from dragoman.corpus.languages import parse_language
 from dragoman.corpus.splitting import key_hash
 from dragoman.evaluation.metrics import corpus_scores
 from dragoman.system.stream import System
+from dragoman.texts import LanguageModel, Text
 from dragoman.wording import counted
 
 Level = Literal["good", "note", "warning"]
@@ -27,6 +28,7 @@ FEW_PAIRS = ((1_000, "warning"), (5_000, "note"))
 MUCH = 0.01  # share of pairs, texts or characters from which a finding is a warning
 FEWEST_GUESSED = 20  # texts whose language was guessed, from which shares are told
 MOST_SHOWN = 12  # examples in a line
+STRANGE = 1.25  # times as many bits as on the dev text, from which a text is unlike that of the training
 SAME_OUTPUT = 0.2  # share of outputs that are one and the same, from which a model has collapsed
 
 # What to do about pairs that cleaning rejects for a reason; `dragoman corpus clean` alone for all others.
@@ -168,6 +170,9 @@ def report_findings(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
         level: Level = "warning" if bleu < 1 else "note" if bleu < 10 else "good"
         few = "it does not translate yet: more time, or more pairs" if bleu < 1 else "understandable only in part"
         findings.append(Finding(level, f"dev BLEU {bleu:.1f}", "" if level == "good" else few))
+    elif "bits_per_character" in figures:
+        told = f"dev perplexity {figures['perplexity']:.3g}, {figures['bits_per_character']:.2f} bits a character"
+        findings.append(Finding("good", told))
     elif report and not report.get("dev"):
         findings.append(Finding("note", "trained without a dev set", "nothing was chosen or fitted: train with --dev"))
     looks = [
@@ -186,20 +191,37 @@ def report_findings(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
     return findings
 
 
+def language_findings(model: LanguageModel, text: Text, report: Mapping[str, Any]) -> list[Finding]:
+    """How a language model does on a text, beside the dev text of its training."""
+    figures = model.evaluate(text)
+    findings, told = [], f"{figures.bits_per_character:.2f} bits a character on this text"
+    if isinstance(model, CanCover):
+        findings.append(unknown_finding(model.coverage(list(text)), "they are all one to it"))
+    before = (report.get("dev_figures") or {}).get("bits_per_character")
+    if before is None:
+        findings.append(Finding("note", told, "nothing to compare with: it was trained without a dev set"))
+    elif figures.bits_per_character > STRANGE * before:
+        findings.append(Finding("warning", f"{told}, {before:.2f} on that of its training", "train on text like this"))
+    else:
+        findings.append(Finding("good", f"{told}, {before:.2f} on that of its training"))
+    return findings
+
+
+def unknown_finding(cover: Coverage, about: str) -> Finding:
+    """Which units of some texts a model does not know; about: what becomes of them."""
+    told = f"{cover.unknown_share:.2%} of {cover.units:,} {cover.kind} are unknown"
+    shown = ", ".join(unit for unit, _ in Counter(cover.unknown).most_common(MOST_SHOWN))
+    level: Level = "good" if not cover.unknown else "warning" if cover.unknown_share >= MUCH else "note"
+    return Finding(level, f"{told}: {shown}" if shown else told, f"{about}; train on text like this" if shown else "")
+
+
 def coverage_findings(system: System, texts: Sequence[str]) -> list[Finding]:
     """What of these texts the model does not know before it translates them."""
     if not isinstance(system, CanCover):
         return []
     cover = system.coverage(texts)
-    told = f"{cover.unknown_share:.2%} of {cover.units:,} {cover.kind} are unknown"
-    shown = ", ".join(unit for unit, _ in Counter(cover.unknown).most_common(MOST_SHOWN))
-    level: Level = "good" if not cover.unknown else "warning" if cover.unknown_share >= MUCH else "note"
-    about = {"words": "they are copied or lost", "characters": "they are spelt by bytes or lost, mostly badly"}[
-        cover.kind
-    ]
-    findings = [
-        Finding(level, f"{told}: {shown}" if shown else told, f"{about}; train on text like this" if shown else "")
-    ]
+    about = {"words": "they are copied or lost", "characters": "they are spelt by bytes or lost, mostly badly"}
+    findings = [unknown_finding(cover, about[cover.kind])]
     signs = Signs(texts)
     letters = max(int(signs.letters_N.sum()), 1)
     foreign = 1 - int(signs.of_scripts(scripts_of(system.source_language)).sum()) / letters

@@ -30,6 +30,7 @@ RESERVED: Final = (
 RESERVED_IDS: Final = tuple(range(len(SPECIAL), len(SPECIAL) + len(RESERVED)))
 TAG_IDS: Final = RESERVED_IDS[-8:]
 BACK_TRANSLATED: Final = TAG_IDS[0]  # begins a source that a model wrote; no text is ever cut into it
+LINE_END: Final = TAG_IDS[1]  # of running text; no line is ever cut into it
 FIRST_FREE: Final = len(SPECIAL) + len(RESERVED)
 BYTE_IDS: Final = tuple(range(FIRST_FREE, FIRST_FREE + 256))
 BYTE_PIECES: Final = tuple(f"<0x{byte:02X}>" for byte in range(256))

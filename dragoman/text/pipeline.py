@@ -15,7 +15,7 @@ from typing import Literal
 
 from dragoman.contracts import Bitext, Progress, UserError, quiet
 from dragoman.text.normalise import nfc
-from dragoman.text.options import TextOptions, Units
+from dragoman.text.options import TextOptions, Units, Vocabulary
 from dragoman.text.sampling import Texts
 from dragoman.text.sentences import split_sentences
 from dragoman.text.subwords import SubwordSegmenter, fit_subwords
@@ -60,7 +60,7 @@ class Pipeline:
             digest.update(name.encode() + b"\0")
         for segmenter in (self.source, self.target):
             content = segmenter.to_bytes()
-            digest.update(f"{_class_name(segmenter)} {len(content)}\0".encode() + content)
+            digest.update(f"{class_name(segmenter)} {len(content)}\0".encode() + content)
         return digest.hexdigest()
 
     def save(self, folder: Path) -> None:
@@ -69,19 +69,19 @@ class Pipeline:
         names = {"source": "joint", "target": "joint"} if self.joint else {"source": "source", "target": "target"}
         files = {}
         for side, segmenter in (("source", self.source), ("target", self.target)):
-            kind = _class_name(segmenter)
+            kind = class_name(segmenter)
             files[side] = f"{names[side]}.{'model' if kind == 'subwords' else 'json'}"
-            _write(folder / files[side], segmenter.to_bytes())
+            write_whole(folder / files[side], segmenter.to_bytes())
         card = {
             "format": 1,
             "source_language": self.source_language,
             "target_language": self.target_language,
             "longest": self.longest,
             "sentences": self.sentences,
-            "source": {"units": _class_name(self.source), "file": files["source"]},
-            "target": {"units": _class_name(self.target), "file": files["target"]},
+            "source": {"units": class_name(self.source), "file": files["source"]},
+            "target": {"units": class_name(self.target), "file": files["target"]},
         }
-        _write(folder / _CARD, (json.dumps(card, ensure_ascii=False, indent=2) + "\n").encode())
+        write_whole(folder / _CARD, (json.dumps(card, ensure_ascii=False, indent=2) + "\n").encode())
 
     @classmethod
     def load(cls, folder: Path) -> Pipeline:
@@ -99,8 +99,8 @@ class Pipeline:
             raise UserError(f"{path}: {error.strerror}") from error
         except (KeyError, TypeError, ValueError) as error:
             raise UserError(f"{path}: damaged") from error
-        source = _read(folder, *sides[0])
-        target = source if joint else _read(folder, *sides[1])
+        source = read_segmenter(folder, *sides[0])
+        target = source if joint else read_segmenter(folder, *sides[1])
         return cls(source, target, joint, *languages, longest, sentences)
 
 
@@ -141,7 +141,7 @@ def fit_pipeline(
         return (text for pair in bitext for text in (pair.source, pair.target))
 
     def fit(texts: Texts, where: str) -> AnySegmenter:
-        segmenter, notes = _fit(texts, options, threads, seed)
+        segmenter, notes = fit_segmenter(texts, options, threads, seed)
         for note in notes:
             report(Progress("vocabulary", note=where + note))
         return segmenter
@@ -168,7 +168,8 @@ def _usual_sentences(texts: Iterator[str]) -> int:
     return max(1, counts[-1 - len(counts) // 100]) if counts else 1
 
 
-def _fit(texts: Texts, options: TextOptions, threads: int, seed: int) -> tuple[AnySegmenter, list[str]]:
+def fit_segmenter(texts: Texts, options: Vocabulary, threads: int, seed: int) -> tuple[AnySegmenter, list[str]]:
+    """Learn a vocabulary, and say in notes what could not be had as asked."""
     units: Units = options.units
     if units == "words":
         return fit_words(texts, options.pieces, seed=seed)
@@ -177,11 +178,13 @@ def _fit(texts: Texts, options: TextOptions, threads: int, seed: int) -> tuple[A
     return fit_subwords(texts, options.pieces, units, threads=threads, seed=seed, coverage=options.coverage)
 
 
-def _class_name(segmenter: AnySegmenter) -> str:
+def class_name(segmenter: AnySegmenter) -> str:
+    """What a model folder calls its units: "subwords", "words", "characters"."""
     return next(name for name, cls in _CLASSES.items() if isinstance(segmenter, cls))
 
 
-def _read(folder: Path, units: str, name: str) -> AnySegmenter:
+def read_segmenter(folder: Path, units: str, name: str) -> AnySegmenter:
+    """The segmenter in a file of the folder; UserError where it is missing or damaged."""
     path = folder / Path(name).name
     try:
         return _CLASSES[units].from_bytes(path.read_bytes())
@@ -193,7 +196,8 @@ def _read(folder: Path, units: str, name: str) -> AnySegmenter:
         raise UserError(f"{path}: damaged: {error}") from error
 
 
-def _write(path: Path, content: bytes) -> None:
+def write_whole(path: Path, content: bytes) -> None:
+    """Write aside and rename."""
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     aside.write_bytes(content)
     os.replace(aside, path)

@@ -16,6 +16,7 @@ import pytest
 
 from dragoman.contracts import Ability, DataKind, Recipe, Translator, never
 from dragoman.corpus.bitext import ListBitext
+from dragoman.corpus.textfiles import ListText
 from dragoman.system.catalogue import model_kinds, recipe_class
 from dragoman.system.lifecycle import Outcome, train_model
 from dragoman.system.settings import with_settings
@@ -48,6 +49,21 @@ TINY: dict[str, list[str]] = {
         *("training.learning_rate=2e-2", "training.tokens_per_batch=512", "training.dev_sentences=12"),
     ],
     "dictionary": [],
+    "rnn-lm": [
+        *("model.embedding=16", "model.width=32", "training.max_updates=60", "training.warmup_updates=10"),
+        *("training.validate_every=30", "training.learning_rate=1e-2", "training.window=24"),
+        *("training.tokens_per_batch=192", "training.dev_characters=400"),
+    ],
+    "transformer-lm": [
+        *("text.units=unigram", "text.pieces=400", "text.document=line", "model.width=32", "model.inner=64"),
+        *("model.heads=2", "model.layers=2", "training.max_updates=60", "training.warmup_updates=10"),
+        *("training.validate_every=30", "training.learning_rate=5e-3", "training.tokens_per_batch=256"),
+    ],
+    "mlp-lm": [
+        *("text.units=words", "text.document=block", "model.order=4", "model.embedding=16", "model.width=32"),
+        *("model.direct=true", "training.max_updates=60", "training.warmup_updates=10"),
+        *("training.validate_every=30", "training.learning_rate=1e-2", "training.tokens_per_batch=256"),
+    ],
 }
 
 SEED = 7
@@ -55,6 +71,19 @@ TRAIN = generated_bitext(400, "en", "zh", seed=1)
 DEV = generated_bitext(30, "en", "zh", seed=2)
 TEST = generated_bitext(24, "en", "zh", seed=3)
 SOURCES = [pair.source for pair in TEST]
+
+
+def prose(count: int, seed: int) -> ListText:
+    """Two files of generated sentences, with a blank line behind every third."""
+    lines = [
+        line
+        for place, pair in enumerate(generated_bitext(count, "en", "de", seed=seed))
+        for line in ([pair.source, ""] if place % 3 == 2 else [pair.source])
+    ]
+    return ListText([lines[: len(lines) // 2], lines[len(lines) // 2 :]], "en")
+
+
+PROSE = prose(150, seed=1)
 
 
 @dataclass(frozen=True)
@@ -72,11 +101,18 @@ DATA = {
     DataKind.BITEXT: Data(
         ("en", "zh"), TRAIN, DEV, ListBitext(TRAIN.pairs[1:], "en", "zh"), ListBitext(TRAIN.pairs[:60], "en", "zh")
     ),
+    DataKind.TEXT: Data(
+        ("en",), PROSE, prose(24, seed=2), ListText([PROSE.files[0], PROSE.files[1][1:]], "en"), prose(60, seed=3)
+    ),
 }
 SAY: dict[str, Callable[[Any], list[str]]] = {
     "translate": lambda product: [translation.text for translation in product.translate(SOURCES)],
+    "generate": lambda product: [
+        *(one.text for one in product.generate("the ")),
+        *(f"{score.log_probability:.4f}" for score in product.score(SOURCES[:5])),
+    ],
 }
-FIRST: dict[str, Any] = {"translate": SOURCES[:1]}  # what a verb is given to say the first of these
+FIRST: dict[str, Any] = {"translate": SOURCES[:1], "generate": "the "}  # what a verb is given to say the first of these
 
 
 def said(product: Any) -> list[str]:
@@ -125,6 +161,7 @@ def trained(kind: str, folder: Path) -> Trained:
 
 
 every_kind = pytest.mark.parametrize("model", model_kinds(), indirect=True)
+every_language_model = pytest.mark.parametrize("model", model_kinds("generate"), indirect=True)
 every_translator = pytest.mark.parametrize("model", model_kinds("translate"), indirect=True)
 
 

@@ -77,9 +77,9 @@ def test_what_is_minimised_is_both_losses_and_what_is_told_is_the_first(tmp_path
     assert batch.linked_BTS is not None
     parameters = list(network.parameters())
     second = torch.autograd.grad(guidance(weights_BTS, batch.linked_BTS), parameters, allow_unused=True)
-    plain = batch_loss(network, batch, 0, 0.1)
+    plain, _ = batch_loss(network, batch, 0, 0.1)
     first = torch.autograd.grad(plain.smoothed, parameters)
-    both = batch_loss(network, batch, 0, 0.1, guided=0.05)
+    both, _ = batch_loss(network, batch, 0, 0.1, guided=0.05)
     found = torch.autograd.grad(both.smoothed, parameters)
     for one, other, total in zip(first, second, found, strict=True):
         torch.testing.assert_close(total, one + 0.05 * (0 if other is None else other), rtol=1e-4, atol=1e-4)

@@ -37,7 +37,8 @@ def accuracy(options: RecurrentOptions, backwards: bool, longest: int, updates: 
         sources = [each for each in sequences(BATCH, longest, draw) if each not in held_out]
         batch = collate(sources, [each[::-1] if backwards else each for each in sources], PIECES, PIECES, CPU)
         optimiser.zero_grad()
-        torch.autograd.backward(batch_loss(network, batch, PIECES.padding, 0.0).smoothed / batch.target_tokens)
+        loss, _ = batch_loss(network, batch, PIECES.padding, 0.0)
+        torch.autograd.backward(loss.smoothed / batch.target_tokens)
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
         optimiser.step()
         schedule.step()

@@ -26,7 +26,7 @@ optimiser = torch.optim.AdamW(network.parameters(), fused=True)
 
 def update(rows):
     ids = torch.randint(30, 300, (rows, 64))
-    training.batch_loss(network, Batch(ids, ids, ids, 64 * rows), 0, 0.1).smoothed.backward()
+    training.batch_loss(network, Batch(ids, ids, ids, 64 * rows), 0, 0.1)[0].smoothed.backward()
     optimiser.step()
 
 update(1)  # what the libraries take once and for all

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from dragoman.neural.recipes import TrainingOptions
-from dragoman.neural.training import Clock, Learner, rate
+from dragoman.neural.training import Clock, Learner, Lesson, rate
 
 
 def test_cosine_goes_up_linearly_and_down_to_nothing() -> None:
@@ -32,7 +32,7 @@ def test_a_short_schedule_still_has_a_way_down() -> None:
 
 def test_below_a_bleu_of_one_the_loss_decides() -> None:
     learner = Learner.__new__(Learner)
-    learner.options = TrainingOptions(select="chrf")
+    learner.lesson = Lesson(lambda epoch: [], lambda group: 0, lambda group: [], 0, None, select="chrf")
     noise = learner.figure({"loss": 5.03, "bleu": 0.0, "chrf": 4.62})
     better = learner.figure({"loss": 3.27, "bleu": 0.0, "chrf": 4.36})
     assert noise < better < learner.figure({"loss": 3.2, "bleu": 1.2, "chrf": 4.0})
