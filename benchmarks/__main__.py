@@ -55,9 +55,7 @@ def tables() -> dict[str, Table]:
         found[f"noise-{corpus.name}"] = Table(about, "noise", (corpus.name,))
     found["filtering"] = Table("cleaning a million pairs, and beside OpusFilter (20 minutes)", "filtering")
     found["cleaned"] = Table("BLEU with spoilt, cleaned and original pairs (an hour)", "cleaned")
-    found["receptive"] = Table(
-        "how far encoders see, how long a layer takes, no corpus needed (a minute)", "receptive"
-    )
+    found["receptive"] = Table("how far encoders see, how long a layer takes, no corpus needed (a minute)", "receptive")
     for name, study in STUDIES.items():
         trainings = len(study.rows()) * len(study.seeds)
         found[name] = Table(f"{study.about}: {trainings} trainings (hours)", "variations", (name,))

@@ -129,7 +129,7 @@ def their_quality(attention: str, minutes: float, batch: int) -> Result:
 
     began = time.time()
     corpus, model = MULTI30K, place_of(attention, minutes)
-    pipeline: Any = load_model(model).pipeline  # type: ignore[attr-defined]
+    pipeline: Any = load_model(model).pipeline
     test = list(open_bitext(corpus.part(corpus.test), corpus.source, corpus.target))
     place = (RESULTS / f"recurrent-joeynmt-{attention}-{minutes:g}m-{batch}").resolve()
     place.mkdir(parents=True, exist_ok=True)
