@@ -9,10 +9,11 @@ is its BLEU there less its BLEU on short ones; the last table holds it against t
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from statistics import fmean, stdev
 
-from benchmarks.corpora import CORPORA, Corpus
+from benchmarks.corpora import CORPORA
 from benchmarks.steps import step, table
 from benchmarks.variations import Run, trained, word
 from dragoman.system.catalogue import PRESETS
@@ -32,18 +33,16 @@ RECIPES: dict[str, tuple[str, tuple[str, ...]]] = {  # by the row's name: preset
 PARTS = ("short", "middle", "long")
 
 
-def thirds(corpus: Corpus) -> tuple[list[list[int]], list[str], list[str]]:
-    """Places of the test pairs by the length of their source, and which lengths a part has; the references."""
-    from dragoman.corpus.formats import open_bitext
+def thirds(sources: Sequence[str]) -> tuple[list[list[int]], list[str]]:
+    """Places of the sources by their length, the shortest first, and which lengths a part has."""
     from dragoman.text.words import word_spans
 
-    pairs = list(open_bitext(corpus.part(corpus.test), corpus.source, corpus.target))
-    lengths = [len(word_spans(pair.source)) for pair in pairs]
-    order = sorted(range(len(pairs)), key=lambda place: (lengths[place], place))
+    lengths = [len(word_spans(source)) for source in sources]
+    order = sorted(range(len(sources)), key=lambda place: (lengths[place], place))
     cuts = [len(order) * third // 3 for third in range(4)]
     parts = [order[cuts[third] : cuts[third + 1]] for third in range(3)]
     named = [f"{min(lengths[i] for i in part)}-{max(lengths[i] for i in part)} words" for part in parts]
-    return parts, named, [pair.target for pair in pairs]
+    return parts, named
 
 
 def by_length(outputs: list[str], parts: list[list[int]], references: list[str], language: str) -> list[float]:
@@ -65,8 +64,12 @@ def around(values: list[float]) -> str:
 
 def main(name: str, minutes: float, seeds: list[int]) -> None:
     """Print a row a kind, then what each loses on long sentences."""
+    from dragoman.corpus.formats import open_bitext
+
     corpus = CORPORA[name]
-    parts, lengths, references = thirds(corpus)
+    pairs = list(open_bitext(corpus.part(corpus.test), corpus.source, corpus.target))
+    parts, lengths = thirds([pair.source for pair in pairs])
+    references = [pair.target for pair in pairs]
     rows: list[tuple[object, ...]] = []
     lost: dict[str, list[float]] = {}
     for row, (recipe, settings) in RECIPES.items():

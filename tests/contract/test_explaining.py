@@ -13,7 +13,7 @@ from dragoman.seeing import CanExplain, Explanation, MapsSentences, ShowsGates
 from dragoman.system.explain import as_json, explain, gates, gradients
 from dragoman.system.sentences import map_sentences
 from dragoman.system.stream import kinds_with
-from tests.contract.models import SOURCES, TEST, Trained, every_kind, kinds_that, kinds_without
+from tests.contract.models import SOURCES, TEST, Trained, every_kind, every_translator, kinds_that, kinds_without
 from tests.contract.test_lines import ODD
 
 CLOSE = 1e-4
@@ -104,7 +104,7 @@ def test_of_a_long_text_some_parts_are_explained_and_how_many_there_are(model: T
     assert f"{found.part_count} parts" in found.reference.unsayable
 
 
-@every_kind
+@every_translator
 def test_a_blank_sentence_or_reference_is_refused(model: Trained) -> None:
     with pytest.raises(UserError, match="the sentence is blank"):
         explain(model.translator, " \u3000")

@@ -19,7 +19,7 @@ from dragoman.system.catalogue import recipe_class
 from dragoman.system.lifecycle import train_model
 from dragoman.system.settings import recipe_of_toml, to_toml
 from dragoman.system.store import flush_and_sum, load_model
-from tests.contract.models import DEV, SEED, SOURCES, TRAIN, Trained, every_kind
+from tests.contract.models import SEED, Trained, every_kind, said
 
 
 def without(table: dict[str, Any], usual: dict[str, Any]) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def test_what_an_older_folder_lacks_stands_at_its_default(model: Trained, tmp_pa
     folder = tmp_path / "old"
     assert aged(model, folder) > 0
     old = load_model(folder)
-    assert [each.text for each in old.translate(SOURCES)] == [each.text for each in model.translator.translate(SOURCES)]
-    assert old.describe() == model.translator.describe()
+    assert said(old) == said(model.product)
+    assert old.describe() == model.product.describe()
     assert recipe_of_toml((folder / "recipe.toml").read_text(encoding="utf-8"), "recipe.toml") == model.recipe
-    assert train_model(model.recipe, TRAIN, DEV, folder, seed=SEED, threads=1).already_finished
+    assert train_model(model.recipe, model.data.train, model.data.dev, folder, seed=SEED, threads=1).already_finished

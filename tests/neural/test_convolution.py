@@ -145,7 +145,7 @@ def test_in_fewer_bits_convolutions_are_products_like_others() -> None:
         kept = [name for name, part in fewer.named_modules() if isinstance(part, nn.Linear | nn.Conv1d)]
         assert kept == []
         found = fewer.hidden(sources, inputs)
-        assert (found - expected).norm() < 0.05 * expected.norm()
+        assert (found - expected).norm() < 0.1 * expected.norm()
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def test_what_is_taught_is_learnt(kind: str, model_of: Callable[[str], Trained],
         looked_at_rightly(each.networks[0], linked_batch(each.pipeline, tmp_path / name, unseen))
         for name, each in (("a", untaught), ("b", taught))
     ]
-    assert shares[1] > 0.75 > 0.5 > shares[0]
+    assert shares[1] > 0.75 > 0.6 > shares[0]
     if kind == "transformer":
         assert taught.networks[0].watched == (0, 0)
         assert taught.describe()["attention shown"] == "decoder layer 1, its head 1, which was taught"

@@ -41,13 +41,19 @@ def product(w: Weights, name: str, x: np.ndarray) -> np.ndarray:
     return np.asarray(w[f"{name}.weight"] @ x + w.get(f"{name}.bias", 0))
 
 
+def embedded(w: Weights, piece: int) -> np.ndarray:
+    """As the cells read it: sqrt(d) times the row, which is also the output matrix's."""
+    row = w["target_embedding.weight"][piece]
+    return np.asarray(row * np.sqrt(len(row)))
+
+
 def log_probabilities(w: Weights, predicted: list[np.ndarray]) -> np.ndarray:
     return np.asarray(np.log(softmax(np.stack(predicted) @ w["target_embedding.weight"].T)))
 
 
 def bahdanau(w: Weights, source: list[int], inputs: list[int]) -> np.ndarray:
     """log p of every piece at each step, T x V."""
-    x = [w["target_embedding.weight"][piece] for piece in source]
+    x = [embedded(w, piece) for piece in source]
     directions = []
     for number, order in enumerate((range(len(x)), range(len(x) - 1, -1, -1))):
         cell, h, states = f"encoder.layers.0.{number}", np.zeros(6), [np.zeros(6)] * len(x)
@@ -65,7 +71,7 @@ def bahdanau(w: Weights, source: list[int], inputs: list[int]) -> np.ndarray:
             for h in annotations
         ]
         context = softmax(np.array(energies)) @ np.stack(annotations)
-        y = w["target_embedding.weight"][piece]
+        y = embedded(w, piece)
         s = gru_step(w, "decoder.0", product(w, "decoder.0.input", y) + product(w, "feed", context), s)
         predicted.append(product(w, "mix", s))
     return log_probabilities(w, predicted)
@@ -76,7 +82,7 @@ def luong(w: Weights, source: list[int], inputs: list[int], feeding: bool) -> np
     layers = [(np.zeros(6), np.zeros(6)), (np.zeros(6), np.zeros(6))]
     memory = []
     for piece in source:
-        x = w["target_embedding.weight"][piece]
+        x = embedded(w, piece)
         for layer in (0, 1):
             cell = f"encoder.layers.{layer}.0"
             layers[layer] = lstm_step(w, cell, product(w, f"{cell}.input", x), *layers[layer])
@@ -84,7 +90,7 @@ def luong(w: Weights, source: list[int], inputs: list[int], feeding: bool) -> np
         memory.append(x)
     predicted, attentional = [], np.zeros(8)
     for piece in inputs:
-        made = product(w, "decoder.0.input", w["target_embedding.weight"][piece])
+        made = product(w, "decoder.0.input", embedded(w, piece))
         if feeding:
             made = made + product(w, "feed", attentional)
         layers[0] = lstm_step(w, "decoder.0", made, *layers[0])
