@@ -304,7 +304,9 @@ def test_an_ensemble_with_oneself_is_oneself(model: Trained) -> None:
 
 
 @kinds_that(Ability.BEAM)
-def test_processes_change_no_bit(model: Trained) -> None:
+def test_processes_change_no_bit(model: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each process computes by one thread, as this one does: matrix products round their last bit by their number."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
     sources = [f"{source} {number}" for number in range(12) for source in SOURCES]
     assert len(shares(sources)) > 2
     linked = Ability.LINKS in model.translator.abilities
