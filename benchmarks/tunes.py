@@ -1,7 +1,7 @@
 """Are tunes that a language model writes tunes to a program that reads ABC?
 
-python -m benchmarks.tunes FILES.abc... [--recipe rnn-lm] [--time 3m | --updates 1500] [--count 50] [--temperature 0.8]
-    [--python PYTHON]
+python -m benchmarks.tunes FILES.abc... [--recipe rnn-lm] [--time 3m | --updates 1500] [--count 50]
+    [--temperature 0.8] [--python PYTHON]
 
 A document is a block of lines, which is how a file of ABC tunes is written; a model of characters learns them for the
 time, writes as many as asked, and music21 reads each one. Read is a tune that music21 parses and that has at least

@@ -23,6 +23,7 @@ from dragoman.system.settings import with_settings
 from dragoman.system.store import load_model
 from dragoman.system.stream import kinds_with
 from dragoman.system.verbs import own_verb
+from dragoman.texts import Generating
 from tests.generated import generated_bitext
 
 TINY: dict[str, list[str]] = {
@@ -108,11 +109,14 @@ DATA = {
 SAY: dict[str, Callable[[Any], list[str]]] = {
     "translate": lambda product: [translation.text for translation in product.translate(SOURCES)],
     "generate": lambda product: [
-        *(one.text for one in product.generate("the ")),
+        *(one.text for one in product.generate("the ", Generating(longest=20))),
         *(f"{score.log_probability:.4f}" for score in product.score(SOURCES[:5])),
     ],
 }
-FIRST: dict[str, Any] = {"translate": SOURCES[:1], "generate": "the "}  # what a verb is given to say the first of these
+USE = {  # a short use of a product, for a process that knows nothing of these tests
+    "translate": f"product.translate({SOURCES[:1]!r})[0].text",
+    "generate": f"format(product.score({SOURCES[:1]!r})[0].log_probability, '.2f')",
+}
 
 
 def said(product: Any) -> list[str]:

@@ -19,7 +19,7 @@ from dragoman.system.settings import recipe_of_toml
 from dragoman.system.store import load_model, read_card, save_model
 from dragoman.system.verbs import own_verb
 from tests.contract import models
-from tests.contract.models import FIRST, Trained, after, every_kind, said, tiny_recipe, train
+from tests.contract.models import USE, Trained, after, every_kind, said, tiny_recipe, train
 
 ROOT = Path(dragoman.__file__).parents[1]
 STAGES = (2, 33)  # how often `stop` says no before it says yes, run after run
@@ -84,16 +84,12 @@ def test_damage_is_noticed(model: Trained, tmp_path: Path) -> None:
 
 @every_kind
 def test_only_networks_load_torch(model: Trained) -> None:
-    code = (
-        "import sys, json, dragoman; verb, given = json.loads(sys.argv[2]);"
-        "done = getattr(dragoman.load(sys.argv[1]), verb)(given);"
-        "print(json.dumps([done[0].text, 'torch' in sys.modules]))"
-    )
-    verb = own_verb(model.kind)
-    command = [sys.executable, "-c", code, str(model.folder), json.dumps([verb, FIRST[verb]])]
+    use = USE[own_verb(model.kind)]
+    code = f"import sys, json, dragoman; product = dragoman.load(sys.argv[1]); used = {use}"
+    command = [sys.executable, "-c", f"{code}; print(json.dumps([used, 'torch' in sys.modules]))", str(model.folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    text, torch_loaded = json.loads(done.stdout)
-    assert text == said(model.product)[0]
+    used, torch_loaded = json.loads(done.stdout)
+    assert used == eval(use, {"product": model.product})
     assert torch_loaded == type(model.product).__module__.startswith("dragoman.neural")
 
 

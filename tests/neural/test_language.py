@@ -284,9 +284,13 @@ def test_the_same_seed_gives_the_same_weights(tmp_path: Path) -> None:
 LONGER = replace(RECIPE, training=replace(RECIPE.training, max_updates=150, learning_rate=3e-2))
 
 
-def test_it_learns(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> NeuralLanguageModel:
+    return trained(tmp_path_factory.mktemp("work"), LONGER)
+
+
+def test_it_learns(model: NeuralLanguageModel) -> None:
     """It predicts better than one who knows how frequent each sign of the text is."""
-    model = trained(tmp_path, LONGER)
     text = "".join(f"{line}\n" for line in prose(9, seed=2))
     counts = Counter(text)
     by_frequency = math.exp(-sum(count * math.log(count / len(text)) for count in counts.values()) / len(text))
@@ -295,8 +299,7 @@ def test_it_learns(tmp_path: Path) -> None:
     assert asdict(model.options)["width"] == 16
 
 
-def test_figures_in_stretches_are_a_little_worse(tmp_path: Path) -> None:
-    model = trained(tmp_path, LONGER)
+def test_figures_in_stretches_are_a_little_worse(model: NeuralLanguageModel) -> None:
     documents = [list(file) for file in prose(30, seed=4).files]
     whole, apart = model.figures(documents), model.figures(documents, stretch=20)
     assert (whole.tokens, whole.characters) == (apart.tokens, apart.characters)
