@@ -21,7 +21,8 @@ _LINK = regex.compile(
     rf"|(?<![\w.+-])[\w.+-]{{1,64}}@(?P<host>{_HOST})",
     regex.ASCII,
 )
-_NO_TEXT = regex.compile(r"<[^<>]*>|%\(\w+\)\w|%[\d$.]*\w|\$?\{[^{}]*\}")
+_NO_TEXT = regex.compile(r"<[^<>]*>|%\(\w+\)\w|%[\d$.]*\w|\$?\{[^{}]*\}|&#?\w{1,10};")
+_LATIN_WORD = regex.compile(r"[\p{Latin}\p{M}\p{Nd}_]+(?:[.'’-][\p{Latin}\p{M}\p{Nd}_]+)*")
 _LINK_MARKS = ("://", "www.", "@")
 
 
@@ -93,3 +94,18 @@ def without_links(text: str) -> str:
 def text_alone(text: str) -> str:
     """A space for each link, tag and placeholder, which are the same in all languages."""
     return _NO_TEXT.sub(" ", without_links(text))
+
+
+def without_shared(source: str, target: str) -> tuple[str, str]:
+    """Both texts with a space for each word in Latin letters that the other one has too.
+
+    >>> without_shared("Tom likes NumPy", "Tom喜欢NumPy。")
+    ('  likes  ', ' 喜欢 。')
+    """
+    one, other = ({word.casefold() for word in _LATIN_WORD.findall(text)} for text in (source, target))
+    shared = one & other
+
+    def alone(text: str) -> str:
+        return _LATIN_WORD.sub(lambda word: " " if word[0].casefold() in shared else word[0], text)
+
+    return (alone(source), alone(target)) if shared else (source, target)

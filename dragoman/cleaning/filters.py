@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dragoman.cleaning.agreement import has_link, same_links, same_numbers, text_alone, without_links
+from dragoman.cleaning.agreement import has_link, same_links, same_numbers, text_alone, without_shared
 from dragoman.cleaning.duplicates import keys_of
 from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake
 from dragoman.cleaning.signs import DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, UNSPACED, Signs, scripts_of
@@ -23,8 +23,10 @@ Verdicts = NDArray[np.bool_]
 
 FEWEST_LETTERS = 3  # of fewer nobody can say in which script a text is
 
+_BETWEEN_WORDS = dict.fromkeys(map(ord, "/，。、；：！？（）《》「」『』【】…·"), " ")
 LETTERS_A_WORD = 3.0  # what a letter of a script without spaces weighs beside one of a script with spaces
 LONGEST_NAME = 2  # units
+FEW_BESIDE = 2  # a side with less than one in so many of the other's letters may be nothing but tags
 LONGEST_RUN = 8  # units that are repeated together
 
 
@@ -141,8 +143,9 @@ def _longest_word(side: Signs) -> Scores:
 
 
 def _words_alone(text: str) -> str:
-    """Without links; what stands between slashes in a path counts as words."""
-    return without_links(text).replace("/", " ")
+    """Without links, tags and placeholders; what stands between slashes in a path, or between Chinese marks, counts as
+    words."""
+    return text_alone(text).translate(_BETWEEN_WORDS)
 
 
 # --- signs --------------------------------------------------------------------------------------
@@ -152,8 +155,8 @@ class WrongScript(AtLeast):
     """The share of a side's letters that are in a script of its language; the lower one of the two sides.
 
     A letter of a script without spaces weighs as much as LETTERS_A_WORD others, for it says about as much. Where the
-    share is too low, links, tags and placeholders are left out: they are the same in all languages, as are names of
-    up to LONGEST_NAME words.
+    share is too low, links, tags and placeholders are left out: they are the same in all languages, as are names: words
+    in Latin letters that both sides have, unless the sides are the same and longer than LONGEST_NAME words.
     """
 
     name = "wrong script"
@@ -163,12 +166,18 @@ class WrongScript(AtLeast):
         low_N = np.flatnonzero(scores_N < self.limit)
         if len(low_N):
             alone = chunk.part(low_N, text_alone)
-            names_N = (_same_sides(alone) > 0) & (alone.sides[0].units_N <= LONGEST_NAME)
-            scores_N[low_N] = np.where(names_N, 1.0, self._of(alone))
+            copies_N = _same_sides(alone) > LONGEST_NAME
+            scores_N[low_N] = np.where(copies_N, self._of(alone), self._of(_without_names(alone)))
         return scores_N
 
     def _of(self, chunk: Chunk) -> Scores:
         return np.minimum(*(_script_share(side, code) for side, code in zip(chunk.sides, chunk.languages, strict=True)))
+
+
+def _without_names(chunk: Chunk) -> Chunk:
+    """The pairs without the words in Latin letters that both of their sides have."""
+    pairs = [without_shared(*pair) for pair in zip(*(side.texts for side in chunk.sides), strict=True)]
+    return Chunk((Signs([one for one, _ in pairs]), Signs([other for _, other in pairs])), chunk.languages)
 
 
 def _script_share(side: Signs, language: str) -> Scores:
@@ -186,23 +195,31 @@ def _weight(side: Signs, scripts: Sequence[str]) -> Scores:
 class FewLetters(AtMost):
     """The share of punctuation and digits among a side's signs (white space apart); the higher one of the two.
 
-    Letters without spaces weigh as in WrongScript; tags and placeholders are left out where the share is too high.
+    Letters without spaces weigh as in WrongScript; tags and placeholders are left out where the share is too high, or
+    one side has few letters beside the other. A side that is nothing else has 1, if the other says something.
     """
 
     name = "punctuation and digits"
 
     def score(self, chunk: Chunk) -> Scores:
         scores_N = chunk.worse(_other_share)
-        high_N = np.flatnonzero(scores_N > self.limit)
-        if len(high_N):
-            scores_N[high_N] = chunk.part(high_N, text_alone).worse(_other_share)
+        one_N, other_N = map(_letters, chunk.sides)
+        thin_N = FEW_BESIDE * np.minimum(one_N, other_N) < np.maximum(one_N, other_N)
+        asked_N = np.flatnonzero((scores_N > self.limit) | thin_N)
+        if len(asked_N):
+            alone = chunk.part(asked_N, text_alone)
+            silent_N = (_letters(alone.sides[0]) == 0) != (_letters(alone.sides[1]) == 0)
+            scores_N[asked_N] = np.where(silent_N, 1.0, alone.worse(_other_share))
         return scores_N
+
+
+def _letters(side: Signs) -> Scores:
+    return _weight(side, SCRIPTS) + side.counts_NC[:, OTHER]
 
 
 def _other_share(side: Signs) -> Scores:
     others_N = side.counts_NC[:, DIGIT] + side.counts_NC[:, PUNCTUATION]
-    letters_N = _weight(side, SCRIPTS) + side.counts_NC[:, OTHER]
-    shares_N: Scores = others_N / np.maximum(others_N + letters_N, 1)
+    shares_N: Scores = others_N / np.maximum(others_N + _letters(side), 1)
     return shares_N
 
 

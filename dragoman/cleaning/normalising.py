@@ -28,6 +28,10 @@ SAMPLES = 5
 # Two signs that are the first two bytes of one sign in UTF-8, read as if they were Windows-1252 or Latin-1.
 _CONTINUED = "".join(map(chr, range(0x80, 0xC0))) + "€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ"
 _MOJIBAKE = re.compile(f"[\u00c2-\u00f4][{_CONTINUED}]")
+# A last letter with an accent before a closing quote or a dash: no two signs of a broken one.
+_ACCENT_IN_QUOTES = re.compile(
+    f"(?<=[A-Za-z\u2018\u201c])[\u00df-\u00f6\u00f8-\u00ff][\u2019\u201d\u2013\u2014\u2026](?![{_CONTINUED}])"
+)
 _SPACES = re.compile("[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 # A zero-width space tells words apart where a script has no spaces.
 _INVISIBLE = re.compile("(?<![\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b|[\u2060\ufeff]")
@@ -36,6 +40,7 @@ _UNEVEN = re.compile(f"  |[{_ODD_SPACES}]")
 _FIXED = re.compile("((?<=«)[\u00a0\u202f]|[\u00a0\u202f](?=[:;!?%»]))")
 _QUOTE = re.compile('["“”„‟«»「」『』〝〞〟＂]')
 _CODE = re.compile(r"""(<[^<>]*>|=\s?"[^"]*")""")
+_INCHES = re.compile(r'(?<![\w"])[\d./]*\d"(?= |$)')
 _FRENCH_SPACE = re.compile("(?<=«)[ \u00a0\u202f]+|[ \u00a0\u202f]+(?=»)")
 _ENGLISH, _GERMAN, _ANGULAR, _CORNERS = ("“", "”"), ("„", "“"), ("«", "»"), ("「", "」")
 _QUOTES_OF = {
@@ -150,7 +155,7 @@ def looks_like_mojibake(signs: Signs) -> NDArray[np.bool_]:
 
 def is_mojibake(text: str) -> bool:
     """Whether a text looks like one that cannot be put right any more."""
-    if text.isascii() or not _MOJIBAKE.search(text):
+    if text.isascii() or not _MOJIBAKE.search(_ACCENT_IN_QUOTES.sub("", text)):
         return False
     from ftfy.badness import is_bad
 
@@ -208,7 +213,7 @@ def quotes_of(language: str) -> tuple[str, str]:
 
 def quoted(text: str, opening: str, closing: str) -> str:
     """Double quotes of any kind, in turn opening and closing, but for those of tags and of values (x="1"); a text with
-    an odd number of them stays as it is.
+    an odd number of them, or with inches (5"), stays as it is.
 
     >>> quoted('„Ja“, said <b id="1">"he"</b>', "“", "”")
     '“Ja”, said <b id="1">“he”</b>'
@@ -217,8 +222,12 @@ def quoted(text: str, opening: str, closing: str) -> str:
     places = sum(len(_QUOTE.findall(part)) for part in parts[::2])
     if not places or places % 2:
         return text
+    if _INCHES.search(text):
+        return text
     turns = iter((opening, closing) * (places // 2))
-    parts[::2] = [_QUOTE.sub(lambda _: next(turns), _FRENCH_SPACE.sub("", part)) for part in parts[::2]]
+    spaced = text.find("«") <= text.find("»")  # »so« has its spaces outside
+    inner = [_FRENCH_SPACE.sub("", part) if spaced else part for part in parts[::2]]
+    parts[::2] = [_QUOTE.sub(lambda _: next(turns), part) for part in inner]
     return "".join(parts)
 
 

@@ -175,8 +175,10 @@ def split(
     test:
         Likewise.
     """
-    from dragoman.corpus.splitting import split_bitext
+    from dragoman.corpus.splitting import part_files, split_bitext
+    from dragoman.corpus.streams import refuse_overwriting
 
     bitext = opened_by(reading, files)
+    refuse_overwriting(files, part_files(out, (bitext.source_language, bitext.target_language)))
     report = split_bitext(bitext, Path(out), dev=dev, test=test)
     print(report.summary())

@@ -5,6 +5,7 @@ Exit codes: 0 well, 2 a user's mistake (one line), 130 interrupted, 141 the read
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
@@ -37,9 +38,19 @@ def exit_code_of(action: Callable[[], object]) -> int:
     except KeyboardInterrupt:
         return _complain("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         return READER_GONE
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        _close_output()
+        return _complain("standard output: no space left on device", MISTAKE)
     return 0
+
+
+def _close_output() -> None:
+    """What is not yet written has nowhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _complain(line: str, code: int) -> int:

@@ -37,6 +37,7 @@ _UNCLOSED = re.compile(r'(?:[^"\\]|\\.)*\\?')
 _POLIB_LINE = re.compile(r"\(line (\d+)\)(?:: )?(.*)")
 _ZOPE_DEFAULT = re.compile(r'^Default: (".*)', re.DOTALL | re.MULTILINE)
 _QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+_MO_HEAD = 28  # bytes
 _UNKNOWN_CHARSETS = frozenset({"charset", "utf-8", "utf8", "ascii", "us-ascii"})
 
 
@@ -170,8 +171,23 @@ def _zope_default(message: Any) -> str:
     return "".join(_QUOTED.findall(default.group(1))).replace('\\"', '"')
 
 
+def _ends_early(data: bytes) -> bool:
+    """Whether a string that the tables of an MO name, or its closing NUL, lies behind the end: `polib` reads what is
+    there of it."""
+    order = "<" if data.startswith(b"\xde\x12\x04\x95") else ">"
+    if len(data) < _MO_HEAD:
+        return True
+    count, *tables = struct.unpack_from(f"{order}3I", data, 8)
+    if any(start + 8 * count > len(data) for start in tables):
+        return True
+    entries = (struct.unpack_from(f"{order}2I", data, start + 8 * row) for start in tables for row in range(count))
+    return any(start + length + 1 > len(data) for length, start in entries)
+
+
 def _read_mo(data: bytes, name: str) -> tuple[list[_Entry], dict[str, str]]:
     declared = _CHARSET.search(data)
+    if _ends_early(data):
+        raise UserError(f"{name}: not in MO format, or cut short")
     try:
         # polib takes bytes too; its stubs say str only.
         catalogue: Any = polib.mofile(cast(Any, data), encoding=declared.group(1).decode() if declared else "utf-8")

@@ -162,6 +162,11 @@ def split_bitext(
     return SplitReport(counts[_TRAIN], counts[_DEV], counts[_TEST], counts[_LEFT_OUT], shares, files)
 
 
+def part_files(folder: str | Path, languages: tuple[str, str]) -> list[Path]:
+    """The files that a split into that folder may write."""
+    return [_part_file(folder, code, language) for code in range(len(_PART_NAMES)) for language in languages]
+
+
 def _part_file(folder: str | Path, code: int, language: str) -> Path:
     return Path(folder) / f"{_PART_NAMES[code]}.{language}"
 

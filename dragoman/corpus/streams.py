@@ -35,8 +35,8 @@ class InputFile:
 
 
 def file_at(path: str | Path) -> InputFile:
-    """A file that messages call by its path."""
-    return InputFile(str(path), str(path))
+    """A file that messages and origins call by its path; bytes of it that are not UTF-8 as \\xe9."""
+    return InputFile(str(path), os.fsencode(path).decode("utf-8", "backslashreplace"))
 
 
 def shown_name(path: str | Path) -> str:
@@ -83,8 +83,10 @@ def refuse_overwriting(inputs: Iterable[str], outputs: Iterable[str | Path]) -> 
         if not output.is_file():
             continue
         for path in read:
-            if output.samefile(path) or (path.is_dir() and output.resolve().is_relative_to(path.resolve())):
+            if output.samefile(path):
                 raise UserError(f"{output}: is read as well, and would be lost; write to another file")
+            if path.is_dir() and output.resolve().is_relative_to(path.resolve()):
+                raise UserError(f"{output}: is in the folder {path}, which is read, and would be lost; write elsewhere")
 
 
 def read_chunks(path: str | Path, name: str = "") -> Iterator[bytes]:

@@ -126,3 +126,21 @@ def test_simplified_is_for_simplified_chinese_alone(monkeypatch: pytest.MonkeyPa
 def test_traditional_becomes_simplified() -> None:
     pytest.importorskip("opencc", reason="opencc is an extra")
     assert Normalisations(simplified=True).steps("zh")["simplified"].change("漢語 頭髮") == "汉语 头发"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("»A« und »B« sind da", '"A" und "B" sind da'),
+        ("« oui » dit-il", '"oui" dit-il'),
+        ('5" and 6" pipes', '5" and 6" pipes'),
+        ("„in 2005“, said he", '"in 2005", said he'),
+    ],
+)
+def test_quotes_keep_the_spaces_outside_them(text: str, wanted: str) -> None:
+    assert quoted(text, '"', '"') == wanted
+
+
+@pytest.mark.parametrize("text", ["“Beyoncé”是一位歌手。", "单词“café”来自法语。", "“ê”这样"])
+def test_an_accent_before_a_closing_quote_is_no_mojibake(text: str) -> None:
+    assert not is_mojibake(text)

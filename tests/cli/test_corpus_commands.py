@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -153,3 +156,34 @@ def test_split_is_the_same_every_time_and_leaks_nothing(dragoman: Command, pair_
         parts = {part: set(read(f"one/{part}.{language}").splitlines()) for part in ("train", "dev", "test")}
         assert not parts["train"] & (parts["dev"] | parts["test"])
     assert 20 < len(read("one/test.en").splitlines()) < 60
+
+
+def test_split_never_writes_over_what_it_reads(dragoman: Command, pair_files: tuple[Path, Path]) -> None:
+    Path("q").mkdir()
+    for path, name in zip(pair_files, ("train.en", "train.zh"), strict=True):
+        Path("q", name).write_bytes(path.read_bytes())
+    before = read("q/train.en")
+    for given in (["q/train.en", "q/train.zh"], ["q"]):
+        run = dragoman("corpus", "split", *given, "--source", "en", "--target", "zh", "--out", "q")
+        assert (run.code, "q/train.en: is" in run.err, "would be lost" in run.err) == (2, True, True)
+    assert read("q/train.en") == before
+    assert sorted(path.name for path in Path("q").iterdir()) == ["train.en", "train.zh"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_standard_output_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "x.tsv").write_text("a b\tc d\n", encoding="utf-8")
+    command = [sys.executable, "-m", "dragoman", "corpus", "convert", str(tmp_path / "x.tsv"), "--source", "en"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([*command, "--target", "de", "--out", "-"], stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines()[-1].endswith("no space left on device")
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are bytes on Linux")
+def test_a_name_that_is_not_utf_8_is_shown_by_its_bytes(dragoman: Command) -> None:
+    Path("bad").mkdir()
+    Path(os.fsdecode(b"bad/caf\xe9.tsv")).write_text("a b\tc d\nonly one\n", encoding="utf-8")
+    dragoman("corpus", "clean", "bad", "--source", "en", "--target", "de", "--out", "x.tsv", "--report", "r")
+    assert "caf\\xe9.tsv:2" in read("r/rejected.tsv")

@@ -179,3 +179,17 @@ def test_mo(tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes()[:size])
         with pytest.raises(UserError, match=r"x\.mo: not in MO format, or cut short$"):
             list(read_catalogue(file_at(path), Reading("en", "de")))
+
+
+def test_an_mo_that_was_cut_anywhere_is_refused(tmp_path: Path) -> None:
+    catalogue = polib.POFile()
+    catalogue.metadata = {"Content-Type": "text/plain; charset=UTF-8"}
+    for number in range(3):
+        catalogue.append(polib.POEntry(msgid=f"word {number}", msgstr=f"Wort {number}"))
+    whole = catalogue.to_binary()
+    (tmp_path / "x.mo").write_bytes(whole)
+    assert len(list(read_catalogue(file_at(tmp_path / "x.mo"), Reading("en", "de")))) == 3
+    for length in range(1, len(whole)):
+        (tmp_path / "x.mo").write_bytes(whole[:length])
+        with pytest.raises(UserError, match="not in MO format, or cut short"):
+            list(read_catalogue(file_at(tmp_path / "x.mo"), Reading("en", "de")))
