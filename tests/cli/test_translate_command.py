@@ -64,9 +64,9 @@ def test_nothing_that_is_read_is_overwritten(dragoman: Command, dictionary: Path
     Path("a.tsv").write_text("The book.\tdas Buch\n", encoding="utf-8")
     languages = ("--source", "en", "--target", "de")
     assert "a.txt: is read as well" in dragoman("translate", dictionary, "a.txt", "--out", "./a.txt").error_line
-    for read in ("a.tsv", "."):
+    for read, why in (("a.tsv", "is read as well"), (".", "is in the folder ., which is read")):
         refused = dragoman("corpus", "convert", read, "--out", "a.tsv", *languages)
-        assert "a.tsv: is read as well" in refused.error_line
+        assert f"a.tsv: {why}, and would be lost" in refused.error_line
     assert Path("a.txt").read_text(encoding="utf-8") == "The book.\n"
     assert Path("a.tsv").read_text(encoding="utf-8") == "The book.\tdas Buch\n"
 
