@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
-from lxml import etree
 
 from tests.cli.conftest import Command
 
@@ -28,7 +28,7 @@ def test_pages_and_pictures_are_whole_files(dragoman: Command, transformer: Path
     shown = dragoman("explain", transformer, SENTENCE, *SHORT, "--out", out)
     assert (shown.code, shown.out) == (0, ""), shown.err
     text = out.read_text(encoding="utf-8").removeprefix("<!DOCTYPE html>").strip()
-    root = etree.fromstring(text.encode("utf-8"))
+    root = ElementTree.fromstring(text.encode("utf-8"))
     titles = "".join(map(str, root.itertext()))
     assert "Attention" in titles
     assert "<b>" in titles  # escaped in the file, whole in the text
