@@ -2,8 +2,8 @@
 
 python -m benchmarks.receptive [--picture FILE]: the norm of the gradient of each state with respect to each embedding
 for encoders as they begin, before they learn, in one picture (build/bench/receptive.png); and the time of one layer of
-256 features, forward and with the backward pass, at 16 to 2,048 positions, two sentences at once, two threads, fp32,
-medians of five.
+256 features, forward and backward, at 16 to 2,048 positions, two sentences at once, one thread, fp32: medians of five,
+in seconds of the processor, so that the load of the machine matters little.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -29,7 +30,7 @@ from dragoman.neural.transformer import EncoderLayer
 LENGTH, WIDTH = 40, 32
 ENCODERS_SHOWN: dict[str, dict[str, Any]] = {
     "LSTM, 1 layer": {"encoder": "uni", "encoder_layers": 1},
-    "convolution of 3, 4 layers": {"encoder": "conv", "encoder_layers": 4},
+    "convolution, k = 3, 4 layers": {"encoder": "conv", "encoder_layers": 4},
     "self-attention, 1 layer": {"encoder": "attention", "encoder_layers": 1},
     "LSTM, both directions, 1 layer": {"encoder": "bi", "encoder_width": WIDTH // 2, "encoder_layers": 1},
     "the same, dilation 2": {"encoder": "conv", "dilation": 2, "encoder_layers": 4},
@@ -38,7 +39,7 @@ ENCODERS_SHOWN: dict[str, dict[str, Any]] = {
 FAINTEST = 1e-4  # of the largest gradient; what is below is drawn like it, what is 0 stays white
 
 LENGTHS = tuple(2**power for power in range(4, 12))
-FEATURES, KERNEL, HEADS, BATCH, TIMES, THREADS = 256, 3, 4, 2, 5, 2
+FEATURES, KERNEL, HEADS, BATCH, TIMES = 256, 3, 4, 2, 5
 LAYERS_TIMED: dict[str, tuple[str, str, str]] = {  # work, steps, path
     "LSTM, fused": ("n d^2", "n", "n"),
     "LSTM, step by step": ("n d^2", "n", "n"),
@@ -121,24 +122,24 @@ def seconds(layer: Callable[[Tensor], Tensor], length: int) -> dict[str, float]:
     inputs_BTD = torch.randn(BATCH, length, FEATURES, requires_grad=True)
     taken: dict[str, list[float]] = {"forward": [], "both": []}
     for _ in range(TIMES + 1):
-        began = time.perf_counter()
+        began = time.process_time()
         with torch.no_grad():
             layer(inputs_BTD)
-        between = time.perf_counter()
+        between = time.process_time()
         torch.autograd.backward(layer(inputs_BTD).sum())
         taken["forward"].append(between - began)
-        taken["both"].append(time.perf_counter() - between)
+        taken["both"].append(time.process_time() - between)
     return {name: median(each[1:]) for name, each in taken.items()}  # the first one warms up
 
 
-def timed() -> Result:
-    """Of each layer, at each length."""
-    torch.set_num_threads(THREADS)
-    return {name: {str(length): seconds(layer, length) for length in LENGTHS} for name, layer in layers().items()}
+def timed(layer: Callable[[Tensor], Tensor]) -> Result:
+    """At each length."""
+    return {str(length): seconds(layer, length) for length in LENGTHS}
 
 
 def main(picture: Path | None) -> None:
     """Draw, measure, print."""
+    torch.set_num_threads(1)
     found = step("receptive-gradients", lambda: {name: gradients(each) for name, each in ENCODERS_SHOWN.items()})
     norms = {name: found[name] for name in ENCODERS_SHOWN}
     for file in filter(None, (RESULTS / "receptive.png", picture)):
@@ -148,10 +149,13 @@ def main(picture: Path | None) -> None:
         (name, max(sum(each > 0 for each in row) for row in rows)) for name, rows in norms.items()
     ]
     print(table(("encoder", f"most embeddings, of {LENGTH}, that a state depends on"), reach))
-    found = step("receptive-seconds", timed)
+    measured = {
+        name: step(f"receptive-{name.replace(' ', '-').replace(',', '')}", partial(timed, layer))
+        for name, layer in layers().items()
+    }
     for kind, title in (("forward", "forward"), ("both", "forward and backward")):
         rows: list[tuple[object, ...]] = [
-            (name, *costs, *(f"{1000 * found[name][str(length)][kind]:.2g}" for length in LENGTHS))
+            (name, *costs, *(f"{1000 * measured[name][str(length)][kind]:.3g}" for length in LENGTHS))
             for name, costs in LAYERS_TIMED.items()
         ]
         header = ("a layer", "work", "serial steps", "longest path", *(f"ms at {length}" for length in LENGTHS))
