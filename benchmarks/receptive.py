@@ -58,7 +58,7 @@ def gradients(changes: dict[str, Any]) -> list[list[float]]:
     shape = {"embedding": WIDTH, "encoder_width": WIDTH, "inner": 4 * WIDTH} | changes
     options = RecurrentOptions(**shape)
     encoder = ENCODERS[options.encoder](options).eval()
-    inputs_1SD = torch.randn(1, LENGTH, WIDTH) * WIDTH**-0.5
+    inputs_1SD = torch.randn(1, LENGTH, WIDTH)
     inputs_ESD = inputs_1SD.repeat(encoder.width, 1, 1).requires_grad_()  # sentence e is asked for feature e
     states_ETE, _ = encoder(inputs_ESD, None)
     asked_TE = states_ETE.diagonal(dim1=0, dim2=2)

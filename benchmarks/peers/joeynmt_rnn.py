@@ -8,6 +8,7 @@ python -m benchmarks.peers.joeynmt_rnn train CONF UNTIL WEIGHTS: its trainer, un
 from __future__ import annotations
 
 import json
+import math
 import runpy
 import sys
 import time
@@ -109,7 +110,8 @@ def with_our_weights(task: Task, weights: dict[str, Any]) -> Any:
         getattr(rnn, f"bias_hh_l0{suffix}").zero_()
 
     with torch.no_grad():
-        network.src_embed.lut.weight.copy_(weights["target_embedding.weight"][order])
+        scale = math.sqrt(task.width)  # with which embeddings enter our cells
+        network.src_embed.lut.weight.copy_(weights["target_embedding.weight"][order] * scale)
         put_cell("encoder.layers.0.0", [weights["encoder.layers.0.0.input.weight"]], encoder.rnn)
         put_cell("encoder.layers.0.1", [weights["encoder.layers.0.1.input.weight"]], encoder.rnn, "_reverse")
         put_cell("decoder.0", [weights["decoder.0.input.weight"], weights["feed.weight"]], decoder.rnn)

@@ -156,9 +156,7 @@ class AttentionEncoder(Encoder):
 
     def forward(self, inputs_BSD: Tensor, present_BS: Tensor | None) -> tuple[Tensor, list[State]]:
         allowed_B11S = None if present_BS is None else present_BS[:, None, None, :]
-        alike_BSE = self.widen(inputs_BSD) / math.sqrt(
-            self.width
-        )  # of variance 1 already, and scaled with their places
+        alike_BSE = self.widen(inputs_BSD) / math.sqrt(self.width)  # of variance 1/d, as `Positions` wants them
         states_BSE = self.positions(alike_BSE)
         for layer in self.layers:
             states_BSE = layer(states_BSE, allowed_B11S)
