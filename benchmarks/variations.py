@@ -98,7 +98,7 @@ STUDIES = {
         "the Transformer without each of its parts", TATOEBA_ZH_EN, "transformer-tiny", ablation, 6_000, (1, 2)
     ),
 }
-DIVERGED = "the loss is no number"
+DIVERGED = ("the loss is no number", "they are NaN")  # said by an update, or by a look at the dev set
 
 
 class Run(NamedTuple):
@@ -127,9 +127,10 @@ def trained(run: Run) -> Result:
         text=True,
     )
     sys.stderr.write(done.stderr)
-    if DIVERGED in done.stderr:
+    if any(words in done.stderr for words in DIVERGED):
         return {"diverged": done.stderr.splitlines()[-1]}
-    done.check_returncode()
+    if done.returncode:
+        raise OSError(done.stderr.strip().rpartition("\n")[2])
     texts = RESULTS / f"{run.key}.txt"
     asked = [str(out), "--test", *run.corpus.part(run.corpus.test), *languages, *threads, "--out", str(texts)]
     judged = json.loads(dragoman("evaluate", *asked, "--json"))
