@@ -6,6 +6,7 @@ Three ways: a state that is carried on (recurrent), a look at all that came befo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
@@ -66,7 +67,9 @@ class RecurrentLanguage(LanguageNetwork):
     """H_t = cell(x_t, H_{t-1}), in layers; H_t predicts x_{t+1} (Elman 1990, Mikolov et al. 2010).
 
     What is carried on are the last states. Their gradients end there: backpropagation through time is truncated to a
-    batch's T steps (Williams & Peng 1990), while the state itself may know of everything before.
+    batch's T steps (Williams & Peng 1990), while the state itself may know of everything before. What enters the cells
+    has a variance of 1: with less they learn far more slowly. So an embedding that is the output matrix too, and has to
+    be small there, is multiplied by sqrt(d).
     """
 
     def __init__(self, options: RecurrentLanguageOptions, table: PieceTable, context: int) -> None:
@@ -79,7 +82,8 @@ class RecurrentLanguage(LanguageNetwork):
         untied = nn.Parameter(torch.empty(len(table), options.width))
         self.output = OutputLayer(self.embedding.weight if options.tied else untied)
         self.dropout = Dropout(options.dropout)
-        nn.init.normal_(self.embedding.weight, std=options.embedding**-0.5)
+        self.scale = math.sqrt(options.embedding) if options.tied else 1.0
+        nn.init.normal_(self.embedding.weight, std=1 / self.scale)
         if self.mix is not None:
             nn.init.xavier_uniform_(self.mix.weight)
             nn.init.zeros_(self.mix.bias)
@@ -95,7 +99,7 @@ class RecurrentLanguage(LanguageNetwork):
         return {"cells run": self.cells[0].path}
 
     def read(self, inputs_BT: Tensor, carried: Carried = ()) -> tuple[Tensor, Carried]:
-        states_BTH = self.dropout(self.embedding(inputs_BT))
+        states_BTH = self.dropout(self.embedding(inputs_BT) * self.scale)
         parts, after = CELLS[self.options.cell].memories, list[Tensor]()
         for place, cell in enumerate(self.cells):
             begun = carried[place * parts : (place + 1) * parts]
