@@ -21,7 +21,7 @@ class UserError(Exception):
 
 
 class Interrupted(Exception):
-    """Ctrl-C or SIGTERM was honoured: the last step is saved; exit code 130."""
+    """Ctrl-C, SIGTERM or SIGHUP was honoured: the last step is saved; exit code 130."""
 
 
 # --- bitext -------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from threading import Thread
 from typing import Any
 
 from dragoman.contracts import UserError
+from dragoman.stopping import stop_signals
 
 Load = Callable[[], Callable[..., Any]]
 """What a worker makes first; picklable. A task is the tuple of arguments that the result is called with."""
@@ -174,9 +175,7 @@ def undisturbed() -> Iterator[None]:
     """A signal to stop takes effect at the end of the block, so that no process is half started; the processes that
     are started in it never see Ctrl-C."""
     came: list[int] = []
-    handlers = {
-        one: signal.signal(one, lambda number, _: came.append(number)) for one in (signal.SIGINT, signal.SIGTERM)
-    }
+    handlers = {one: signal.signal(one, lambda number, _: came.append(number)) for one in stop_signals()}
     resource_tracker.ensure_running()  # its start would unblock the signal
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if hasattr(signal, "pthread_sigmask") else None
     try:

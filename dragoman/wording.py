@@ -1,8 +1,50 @@
-"""How many? A count with its noun, for lines that people read."""
+"""How are counts and odd signs written, in lines that people read?"""
 
 from __future__ import annotations
+
+import json
+import re
+
+# Controls, ends of lines and paragraphs, marks that turn the direction of a line, halves of pairs.
+_CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_OUTER_SPACE = re.compile("^ +| +$|(?<= ) +")
 
 
 def counted(count: int, noun: str) -> str:
     """ "1 pair", "2 pairs", "25,007 pairs": regular nouns only."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def escaped(text: str) -> str:
+    """The text on one line that no terminal obeys: controls as escapes, such as \\x1b."""
+    return text if text.isprintable() else _CONTROL.sub(lambda sign: _escape(sign[0]), text)
+
+
+def visible(text: str) -> str:
+    """The text with an escape for whatever nobody sees, a plain space apart.
+
+    >>> visible("two\\u00a0words\\u200b")
+    'two\\\\xa0words\\\\u200b'
+    """
+    return text if text.isprintable() else "".join(sign if sign.isprintable() else _escape(sign) for sign in text)
+
+
+def with_visible_spaces(text: str) -> str:
+    """The same, with a sign for spaces at the ends and for each that follows another one.
+
+    >>> with_visible_spaces("a  b ")
+    'a ␣b␣'
+    """
+    return _OUTER_SPACE.sub(lambda spaces: "␣" * len(spaces[0]), visible(text))
+
+
+def json_text(value: object) -> str:
+    """JSON for a program, in which a terminal finds nothing to obey."""
+    return _CONTROL.sub(
+        lambda sign: sign[0] if sign[0] == "\n" else f"\\u{ord(sign[0]):04x}",
+        json.dumps(value, ensure_ascii=False, indent=2),
+    )
+
+
+def _escape(sign: str) -> str:
+    return sign.encode("unicode_escape").decode()

@@ -18,6 +18,7 @@ from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from dragoman.cleaning import filters
+from dragoman.cleaning.beyond import InTestSet, OtherLanguage
 from dragoman.cleaning.duplicates import Repeated, Seen
 from dragoman.cleaning.filters import Filter
 from dragoman.cleaning.judging import Judge, Judgement, Reason
@@ -59,6 +60,9 @@ class FilterOptions:
     number_share: Limit = Field(default=0.5, ge=0, le=1, description="share of numbers that both sides have at least")
     link_share: Limit = Field(default=0.5, ge=0, le=1, description="share of links that both sides have at least")
     repeats: Limit = Field(default=6, ge=1, description="the same words in a row, so often at most")
+    language: Limit = Field(
+        default=None, ge=0, le=1, description="likelihood of each side's language by a guess, which is slow, at least"
+    )
 
     def filters(self) -> list[Filter]:
         """Those that are on, in the order in which they give reasons."""
@@ -75,6 +79,7 @@ class FilterOptions:
             (filters.Numbers, self.number_share),
             (filters.Links, self.link_share),
             (filters.Repeats, self.repeats),
+            (OtherLanguage, self.language),
         ]
         return [made(limit) for made, limit in wanted if limit is not None]
 
@@ -158,8 +163,8 @@ class NothingKept(UserError):
 class Cleaner:
     """Judges records, in order; `report` is what it has seen so far.
 
-    more: filters besides those of the recipe, which know more (a model). crew: processes that judge, made by
-    `judge_for` with the same recipe, languages and test sentences; none where the work is done here.
+    more: filters besides those of the recipe, which know more (a model, a format). crew: processes that judge, made by
+    `judge_for` with the same recipe, languages, test sentences and filters; none where the work is done here.
     """
 
     def __init__(
@@ -237,17 +242,22 @@ def judge_for(
     """What a recipe asks of each pair by itself; made in the process that will judge."""
     keep_freed_memory()
     source, target = map(recipe.normalise.steps, languages)
-    return Judge(languages, (source, target), (*recipe.filters.filters(), *more, filters.InTestSet(0, held_out)))
+    return Judge(languages, (source, target), (*recipe.filters.filters(), *more, InTestSet(0, held_out)))
 
 
 @contextmanager
 def crew_for(
-    recipe: CleaningRecipe, languages: tuple[str, str], held_out: frozenset[int], size: int, workers: int = 0
+    recipe: CleaningRecipe,
+    languages: tuple[str, str],
+    held_out: frozenset[int],
+    size: int,
+    workers: int = 0,
+    more: Sequence[Filter] = (),
 ) -> Iterator[list[Worker]]:
     """Processes for `Cleaner`, ended with the block: so many, or one for each core for LARGE files (size: their bytes);
-    none where one would do."""
+    none where one would do. more: as of the Cleaner."""
     count = workers or (min(cores(), MOST) if size >= LARGE else 1)
-    crew = started(partial(judge_for, recipe, languages, held_out), count) if count > 1 else []
+    crew = started(partial(judge_for, recipe, languages, held_out, more), count) if count > 1 else []
     try:
         yield crew
     finally:

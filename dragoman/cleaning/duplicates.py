@@ -196,13 +196,14 @@ class Seen:
         return ""
 
     def again(self) -> dict[str, int]:
-        """How many of the kept pairs have a source, and a target, that came before with another partner."""
-        sides = {"source": 1, "target": 2}
-        return {side: self._count(place) for side, place in sides.items()}
+        """How many of the kept pairs, the same pair again apart, have a source, and a target, that came before with
+        another partner."""
+        pairs, sources, targets = (self._different(place) for place in range(3))
+        return {"source": pairs - sources, "target": pairs - targets}
 
-    def _count(self, place: int) -> int:
+    def _different(self, place: int) -> int:
         all_N = np.sort(np.concatenate([np.zeros(0, dtype=np.uint64), *(keys[place] for keys in self.kept)]))
-        return int(np.count_nonzero(all_N[1:] == all_N[:-1]))
+        return min(len(all_N), 1) + int(np.count_nonzero(all_N[1:] != all_N[:-1]))
 
 
 def held_out_keys(test_sets: Iterable[Bitext]) -> frozenset[int]:

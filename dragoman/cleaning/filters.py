@@ -16,7 +16,6 @@ from dragoman.cleaning.agreement import has_link, same_links, same_numbers, text
 from dragoman.cleaning.duplicates import keys_of
 from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake
 from dragoman.cleaning.signs import DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, UNSPACED, Signs, scripts_of
-from dragoman.corpus.splitting import key_hash
 
 Scores = NDArray[np.float64]
 Verdicts = NDArray[np.bool_]
@@ -337,20 +336,3 @@ def _words_repeat(words: Sequence[str], often: int) -> bool:
             if alike == size * (often - 1):
                 return True
     return False
-
-
-# --- beside other text --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class InTestSet(AtMost):
-    """Sides that stand in a test set, of which the hashes are known (`duplicates.held_out_keys`)."""
-
-    held_out: frozenset[int] = frozenset()
-    name: ClassVar[str] = "in a test set"
-
-    def score(self, chunk: Chunk) -> Scores:
-        counts_N = np.zeros(len(chunk))
-        for side in chunk.sides if self.held_out else ():
-            counts_N += [key_hash(text) in self.held_out for text in side.texts]
-        return counts_N

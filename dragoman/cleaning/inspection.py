@@ -18,8 +18,10 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from dragoman.cleaning.beyond import FEWEST_WORDS
 from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, CleaningReport
-from dragoman.cleaning.normalising import repaired
+from dragoman.cleaning.guessing import guessed
+from dragoman.cleaning.normalising import is_mojibake, repaired
 from dragoman.cleaning.signs import OTHER, SCRIPTS, Signs, scripts_of
 from dragoman.corpus.languages import parse_language
 from dragoman.corpus.rows import Rows, without_faults
@@ -28,7 +30,6 @@ from dragoman.processes import Worker
 LONGEST = 1000  # units; longer texts count as so long
 DRAWN = 100  # units of the picture of both lengths
 SAMPLED = 500  # texts of a side whose language is guessed
-FEWEST_WORDS = 5  # in such a text
 SELDOM = 3  # a sign that occurs less often is hardly learnt
 
 Counts = NDArray[np.int64]
@@ -42,7 +43,7 @@ _ODDITIES = {
     "byte order marks": r"\uFEFF",
     "invisible signs": r"[\u200B\u2060\u00AD]",
     "spaces that are not plain": r"[\u00A0\u1680\u2000-\u200A\u202F\u205F\u3000]",
-    "line separators": r"[\u2028\u2029\x85\x0B\x0C\x1C-\x1E]",
+    "line separators": r"[\u2028\u2029\x85\x0A-\x0D\x1C-\x1F]",
 }
 _KINDS = {name: regex.compile(pattern, regex.VERSION1) for name, pattern in _ODDITIES.items()}
 _ANY = regex.compile("|".join(_ODDITIES.values()), regex.VERSION1)
@@ -56,7 +57,6 @@ SIMPLIFIED = regex.compile(
     "[们这个来时对会为说国过学么还没见长开关东车马门问间无点电话语请谢让应该钱买卖写读书听觉认识记计动进从与将现发经业务当实区点体"
     "处产种机义议题员总变条轻难离欢类头显验愿项顺须预领频顾飞饭饮馆鱼鸟丽黄龙亲观视览计订讯训设许评试词询详误调谈论证护负财货责费资质输达运远选迟边错钟铁长阳际险虽双杂静响页]"
 )
-_CHINESE = ("wuu", "yue")  # which a guess by signs does not tell from zh
 _OTHER_CHARACTERS = {"zh-Hans": TRADITIONAL, "zh-Hant": SIMPLIFIED}
 
 
@@ -91,7 +91,7 @@ class Side:
                 self.oddities[f"{'simplified' if chinese is SIMPLIFIED else 'traditional'} characters"] += 1
             if not text.isascii():
                 self.oddities["not composed (NFC)"] += not unicodedata.is_normalized("NFC", text)
-                self.oddities["mojibake"] += repaired(text) != text
+                self.oddities["mojibake"] += is_mojibake(text) or repaired(text) != text
         for place in np.flatnonzero(signs.words_N >= FEWEST_WORDS).tolist():
             self.draw(signs.texts[place])
 
@@ -104,10 +104,7 @@ class Side:
 
     def guess(self) -> None:
         """The language of each sampled text."""
-        from py3langid import classify  # loads its model
-
-        guesses = (classify(text)[0] for text in self.sample)
-        self.guessed = Counter("zh" if guess in _CHINESE else guess for guess in guesses)
+        self.guessed = Counter(map(guessed, self.sample))
 
     def figures(self) -> dict[str, Any]:
         """For a reader and for a program; shares from 0 to 1, the commonest first."""

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import regex
 from numpy.typing import NDArray
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked_dataclass
@@ -32,10 +33,24 @@ _MOJIBAKE = re.compile(f"[\u00c2-\u00f4][{_CONTINUED}]")
 _ACCENT_IN_QUOTES = re.compile(
     f"(?<=[A-Za-z\u2018\u201c])[\u00df-\u00f6\u00f8-\u00ff][\u2019\u201d\u2013\u2014\u2026](?![{_CONTINUED}])"
 )
-_SPACES = re.compile("[ \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
+# What is left of a broken letter where others were put right: its first sign beside a letter that is not Latin, behind
+# a small letter, or before its second sign.
+_FIRST, _OTHERS = "[\u00c2-\u00f4]", r"[\p{L}--\p{Latin}]"
+_HALF_REPAIRED = regex.compile(
+    rf"{_FIRST}(?:[{_CONTINUED}--\p{{L}}]|(?={_OTHERS}))|(?<={_OTHERS}){_FIRST}|(?<=[a-z])[\u00c2-\u00de]",
+    regex.VERSION1,
+)
+_AMONG_OTHERS = regex.compile(
+    rf"(?<={_OTHERS}){_FIRST}(?:[{_CONTINUED}--[\p{{L}}·»’”–—…]]|[{_CONTINUED}]{{1,2}}(?={_OTHERS}|{_FIRST}))",
+    regex.VERSION1,
+)
+_LINE_ENDS = "\n\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\u2028\u2029"
+_SPACES = re.compile(f"[ \t{_LINE_ENDS}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+")
 # A zero-width space tells words apart where a script has no spaces.
-_INVISIBLE = re.compile("(?<![\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b|[\u2060\ufeff]")
-_ODD_SPACES = "\t\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200C))) + "\u202f\u205f\u2060\u3000\ufeff"
+_INVISIBLE = re.compile("(?<![\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff])\u200b|[\u00ad\u2060\ufeff]")
+_ODD_SPACES = (
+    f"\t{_LINE_ENDS}\u00a0\u00ad\u1680" + "".join(map(chr, range(0x2000, 0x200C))) + "\u202f\u205f\u2060\u3000\ufeff"
+)
 _UNEVEN = re.compile(f"  |[{_ODD_SPACES}]")
 _FIXED = re.compile("((?<=«)[\u00a0\u202f]|[\u00a0\u202f](?=[:;!?%»]))")
 _QUOTE = re.compile('["“”„‟«»「」『』〝〞〟＂]')
@@ -69,7 +84,9 @@ class Normalisations:
     """What is made uniform before pairs are judged."""
 
     mojibake: bool = Field(default=True, description="put right what was decoded as Windows-1252: schÃ¶n")
-    spaces: bool = Field(default=True, description="one plain space for each run of any, none at the ends")
+    spaces: bool = Field(
+        default=True, description="one plain space for each run of any, or of line ends; none at the ends"
+    )
     quotes: Quotes = Field(default="as they are", description="double quotes, where they come in pairs")
     simplified: bool = Field(
         default=False, description="traditional Chinese becomes simplified, in a side that is zh (needs opencc)"
@@ -82,7 +99,9 @@ class Normalisations:
         if self.mojibake:
             steps["mojibake"] = Step(repaired, looks_like_mojibake)
         if self.spaces:
-            steps["spaces"] = Step(french_spaces if parsed.language == "fr" else evenly_spaced, has_odd_spaces)
+            evenly = french_spaces if parsed.language == "fr" else evenly_spaced
+            # In a text that is broken a space may be half of a letter, by which the filter knows it.
+            steps["spaces"] = Step(lambda text: text if is_mojibake(text) else evenly(text), has_odd_spaces)
         if self.quotes != "as they are":
             pair = ('"', '"') if self.quotes == "straight" else quotes_of(language)
             steps["quotes"] = Step(lambda text: quoted(text, *pair), any_text)
@@ -134,16 +153,18 @@ def any_text(signs: Signs) -> NDArray[np.bool_]:
 
 
 def repaired(text: str) -> str:
-    """What UTF-8 was taken for another encoding, read as UTF-8 again.
+    """What UTF-8 was taken for another encoding, read as UTF-8 again; as it is where only parts can be read so.
 
-    >>> repaired("schÃ¶n"), repaired("ÄÖÜ")
-    ('schön', 'ÄÖÜ')
+    >>> repaired("schÃ¶n"), repaired("ÄÖÜ"), repaired("ä½\xa0å¥½å¯")
+    ('schön', 'ÄÖÜ', 'ä½\xa0å¥½å¯')
     """
     if text.isascii() or not _MOJIBAKE.search(text):
         return text
     from ftfy import fix_encoding
 
-    return fix_encoding(text)
+    fixed = fix_encoding(text)
+    halves = fixed != text and _HALF_REPAIRED.search(_ACCENT_IN_QUOTES.sub("", fixed))
+    return text if halves else fixed
 
 
 def looks_like_mojibake(signs: Signs) -> NDArray[np.bool_]:
@@ -154,16 +175,16 @@ def looks_like_mojibake(signs: Signs) -> NDArray[np.bool_]:
 
 
 def is_mojibake(text: str) -> bool:
-    """Whether a text looks like one that cannot be put right any more."""
-    if text.isascii() or not _MOJIBAKE.search(_ACCENT_IN_QUOTES.sub("", text)):
+    """Whether a text looks like one that cannot be put right any more, or that somebody put right in part."""
+    if text.isascii() or not _MOJIBAKE.search(without := _ACCENT_IN_QUOTES.sub("", text)):
         return False
     from ftfy.badness import is_bad
 
-    return bool(is_bad(text))
+    return bool(is_bad(text)) or _AMONG_OTHERS.search(without) is not None
 
 
 def evenly_spaced(text: str) -> str:
-    """One plain space for each run of spaces of any kind; none at the ends, none that nobody sees.
+    """One plain space for each run of spaces and line ends of any kind; none at the ends, nothing that nobody sees.
 
     >>> evenly_spaced(" a\\u00a0 b\\u200b")
     'a b'

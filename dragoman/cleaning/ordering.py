@@ -13,6 +13,7 @@ import numpy as np
 
 from dragoman.cleaning.duplicates import Seen, keys_of, keys_of_pairs
 from dragoman.contracts import Bitext, Origin, SentencePair, UserError
+from dragoman.corpus.files import writing_aside
 from dragoman.wording import counted
 
 AT_ONCE = 200_000  # pairs that are in memory together
@@ -44,10 +45,10 @@ def shuffled(bitext: Bitext, seed: int = 1, at_once: int = AT_ONCE) -> Iterator[
     with tempfile.TemporaryDirectory(prefix="dragoman-") as folder:
         paths = [Path(folder) / f"{place}.jsonl" for place in range(files)]
         with ExitStack() as stack:
-            outs = [stack.enter_context(path.open("w", encoding="utf-8")) for path in paths]
+            outs = [stack.enter_context(writing_aside(path)) for path in paths]
             for number, pair in zip(map(float, numbers_N), bitext, strict=True):
                 row = [number, pair.source, pair.target, pair.origin.file, pair.origin.line]
-                outs[int(number * files)].write(json.dumps(row) + "\n")
+                outs[int(number * files)].write(f"{json.dumps(row)}\n".encode())
         for path in paths:
             yield from _sorted(_rows(path))
 

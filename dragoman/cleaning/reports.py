@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,21 +10,23 @@ from typing import Any
 from dragoman.cleaning.cleaner import CleaningReport, Rejected
 from dragoman.corpus.lines import writing
 from dragoman.corpus.records import on_one_line
-from dragoman.wording import counted
+from dragoman.wording import counted, escaped, json_text, visible, with_visible_spaces
 
 COLUMNS = ("reason", "score", "origin", "source", "target")
 LONGEST_SHOWN = 120  # characters of a side in the report
+SHOWN_BEFORE = 40  # characters before a change, where not the whole side is shown
 
 
 @contextmanager
 def rejected_file(path: str | Path) -> Iterator[Callable[[Rejected], None]]:
-    """A TSV with a line for each rejected pair: reason, score, file and line, and both sides as they were read."""
+    """A TSV with a line for each rejected pair: reason, score, file and line, and both sides as they were read, but for
+    controls, which are escapes."""
     with writing(path) as out:
         out.write("\t".join(COLUMNS) + "\n")
 
         def write(one: Rejected) -> None:
             sides = (on_one_line(one.record.source), on_one_line(one.record.target))
-            out.write("\t".join((one.reason, scored(one), str(one.record.origin), *sides)) + "\n")
+            out.write("\t".join((one.reason, scored(one), *map(escaped, (str(one.record.origin), *sides)))) + "\n")
 
         yield write
 
@@ -88,7 +89,7 @@ def as_markdown(report: CleaningReport, facts: Mapping[str, Any]) -> str:
         lines.append(f"| {name} | {count:,} | {100 * count / total:.2f} % |")
     for name, count in in_order(report.changed).items():
         lines += ["", f"## Made uniform: {name} ({counted(count, 'side')})", ""]
-        lines += [f"- `{_shown(before)}` → `{_shown(after)}`" for before, after in report.changes[name]]
+        lines += ["- {} → {}".format(*map(_code, shown_change(*change))) for change in report.changes[name]]
     for reason, count in in_order(report.rejected).items():
         samples = report.samples[reason]
         lines += ["", f"## {reason}: {counted(count, 'pair')}", ""]
@@ -112,21 +113,41 @@ def _choices(values: Mapping[str, Any], within: str = "") -> Iterator[str]:
 
 
 def _told(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return escaped(", ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
-def _shown(text: str) -> str:
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+def shown_change(before: str, after: str) -> tuple[str, str]:
+    """Both texts from a little before where they begin to differ, with signs for what nobody sees.
+
+    >>> shown_change("two  words", "two words")
+    ('two ␣words', 'two words')
+    """
+    same = next(
+        (place for place, signs in enumerate(zip(before, after, strict=False)) if signs[0] != signs[1]),
+        min(len(before), len(after)),
+    )
+    first = max(0, same - SHOWN_BEFORE) if max(len(before), len(after)) > LONGEST_SHOWN else 0
+    shown = [_shown(text[first:], with_visible_spaces) for text in (before, after)]
+    return (f"…{shown[0]}", f"…{shown[1]}") if first else (shown[0], shown[1])
+
+
+def _shown(text: str, seen: Callable[[str], str]) -> str:
+    return seen(text) if len(text) <= LONGEST_SHOWN else seen(text[: LONGEST_SHOWN - 1]) + "…"
+
+
+def _code(text: str) -> str:
+    """As code in Markdown, whatever stands in it."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def _cell(text: str) -> str:
-    return _shown(on_one_line(text)).replace("<", "&lt;").replace("|", "\\|")
+    return _shown(on_one_line(text), visible).replace("<", "&lt;").replace("|", "\\|")
 
 
 def write_report(report: CleaningReport, folder: str | Path, facts: Mapping[str, Any]) -> None:
     """report.json and report.md."""
     place = Path(folder)
     with writing(place / "report.json") as out:
-        out.write(json.dumps(as_json(report, facts), ensure_ascii=False, indent=2) + "\n")
+        out.write(json_text(as_json(report, facts)) + "\n")
     with writing(place / "report.md") as out:
         out.write(as_markdown(report, facts))

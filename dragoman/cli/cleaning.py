@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -16,6 +15,7 @@ from dragoman.cli.options import File, Files, Folder, Json, Quiet, ReadingFlags,
 from dragoman.cli.reading import NO_RECORDS, opened_by, walked
 from dragoman.cli.screen import say
 from dragoman.contracts import UserError
+from dragoman.wording import json_text
 
 if TYPE_CHECKING:
     from dragoman.cleaning.cleaner import Cleaner, CleaningRecipe
@@ -68,7 +68,7 @@ def inspect(
         raise UserError(f"{picture}: a picture is written as .png")
     refuse_overwriting([*files, *(test or ()), *([recipe] if recipe else [])], [picture] if picture else [])
     wanted = _recipe(recipe, set_)
-    held_out = _held_out(test, reading)
+    held_out = _held_out(test, reading, quiet)
     with (
         walked(reading, files, "inspecting", quiet) as (rows, languages, size),
         crew_for(wanted, languages, held_out, size, workers) as crew,
@@ -77,7 +77,7 @@ def inspect(
     if not found.cleaning.total:
         raise UserError(NO_RECORDS)
     if as_json:
-        print(json.dumps(found.figures(), ensure_ascii=False, indent=2))
+        print(json_text(found.figures()))
     else:
         print("\n".join(inspection_lines(found)))
     if picture is not None:
@@ -113,12 +113,13 @@ def clean(
     as_json:
         Print one JSON object.
     """
+    from dragoman.cleaning.beyond import NothingToWrite
     from dragoman.cleaning.cleaner import Cleaner, NothingKept, crew_for
     from dragoman.cleaning.pictures import draw_cleaning
     from dragoman.cleaning.reports import as_json as shown
     from dragoman.cleaning.reports import rejected_file, table, write_report
     from dragoman.corpus.streams import refuse_overwriting
-    from dragoman.corpus.writers import write_columns
+    from dragoman.corpus.writers import rules_of, write_columns
 
     piped = "-" in out
     if piped and as_json:
@@ -128,15 +129,16 @@ def clean(
     page = [Path(report) / name for name in ("report.md", "report.json", PICTURE)] if report is not None else []
     inputs = [*files, *(test or ()), *([recipe] if recipe else [])]
     refuse_overwriting(inputs, [*(name for name in out if name != "-"), *([aside] if aside else []), *page])
-    held_out = _held_out(test, reading)
+    more = [NothingToWrite(0, rules_of(out))]  # so that what is kept is what is written
+    held_out = _held_out(test, reading, quiet)
     nothing: NothingKept | None = None
     with ExitStack() as stack:
         rows, languages, size = stack.enter_context(walked(reading, files, "cleaning", quiet))
-        crew = stack.enter_context(crew_for(wanted, languages, held_out, size, workers))
-        cleaner = Cleaner(wanted, languages, held_out, crew=crew)
+        crew = stack.enter_context(crew_for(wanted, languages, held_out, size, workers, more))
+        cleaner = Cleaner(wanted, languages, held_out, more, crew)
         reject = stack.enter_context(rejected_file(aside)) if aside else None
         try:
-            said = write_columns(_kept(cleaner, rows, reject), out, *languages).summary()
+            written = write_columns(_kept(cleaner, rows, reject), out, *languages)
         except NothingKept as refusal:
             nothing = refusal  # the reasons are written all the same
     facts = {
@@ -152,10 +154,11 @@ def clean(
     if nothing is not None:
         raise UserError(f"{nothing}{f' (each with its reason: {aside})' if aside else ''}")
     if as_json:
-        print(json.dumps(shown(cleaner.report, facts), ensure_ascii=False, indent=2))
+        print(json_text(shown(cleaner.report, facts)))
         return
     print("\n".join(table(cleaner.report)), file=sys.stderr if piped else sys.stdout)
-    say(said)
+    if not quiet or written.replaced:
+        say(written.summary())
     if aside and cleaner.report.rejected:
         say(f"the others, each with its reason: {aside}")
     elif cleaner.report.rejected:
@@ -181,7 +184,7 @@ def _recipe(file: str | None, sets: list[str] | None) -> CleaningRecipe:
     return recipe
 
 
-def _held_out(test: list[str] | None, reading: ReadingFlags) -> frozenset[int]:
+def _held_out(test: list[str] | None, reading: ReadingFlags, quiet: bool) -> frozenset[int]:
     from dragoman.cleaning.duplicates import held_out_keys
 
-    return held_out_keys([opened_by(reading, test, "test")]) if test else frozenset()
+    return held_out_keys([opened_by(reading, test, "test", quiet=quiet)]) if test else frozenset()

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from dragoman.cli.options import Files, Folder, ReadingFlags, Seed
+from dragoman.cli.options import Files, Folder, Quiet, ReadingFlags, Seed
 from dragoman.cli.reading import opened_by
 from dragoman.cli.screen import say
 from dragoman.contracts import Bitext, SentencePair
@@ -21,6 +21,7 @@ def convert(
     *,
     out: Files,
     reading: ReadingFlags = ReadingFlags(),
+    quiet: Quiet = False,
 ) -> None:
     """Write sentence pairs in another format, chosen by the suffix of --out.
 
@@ -34,7 +35,7 @@ def convert(
         or two plain text files (source, target); each also as .gz, .xz, .bz2 or .zst.
         - is TSV on standard output.
     """
-    _write(files, out, reading, lambda bitext: bitext)
+    _write(files, out, reading, quiet, lambda bitext: bitext)
 
 
 def merge(
@@ -43,6 +44,7 @@ def merge(
     *,
     out: Files,
     reading: ReadingFlags = ReadingFlags(),
+    quiet: Quiet = False,
 ) -> None:
     """Write the sentence pairs of several files one after another; FILE*3 comes three times.
 
@@ -53,7 +55,7 @@ def merge(
     out:
         As of `dragoman corpus convert`.
     """
-    _write(files, out, reading, lambda bitext: bitext)
+    _write(files, out, reading, quiet, lambda bitext: bitext)
 
 
 def dedupe(
@@ -63,6 +65,7 @@ def dedupe(
     out: Files,
     by: Literal["pairs", "sources", "targets", "sides"] = "pairs",
     reading: ReadingFlags = ReadingFlags(),
+    quiet: Quiet = False,
 ) -> None:
     """Keep the first of repeated sentence pairs; case, punctuation and spaces do not make a difference.
 
@@ -78,7 +81,7 @@ def dedupe(
     from dragoman.cleaning.duplicates import Seen
     from dragoman.cleaning.ordering import different
 
-    _write(files, out, reading, lambda bitext: different(bitext, Seen(by)))
+    _write(files, out, reading, quiet, lambda bitext: different(bitext, Seen(by)))
 
 
 def sample(
@@ -89,6 +92,7 @@ def sample(
     count: Annotated[int, Parameter(validator=Number(gte=1))],
     seed: Seed = None,
     reading: ReadingFlags = ReadingFlags(),
+    quiet: Quiet = False,
 ) -> None:
     """Draw so many sentence pairs, each with the same chance; they stay in their order.
 
@@ -105,7 +109,7 @@ def sample(
     """
     from dragoman.cleaning.ordering import sampled
 
-    _write(files, out, reading, lambda bitext: sampled(bitext, count, seed or 0))
+    _write(files, out, reading, quiet, lambda bitext: sampled(bitext, count, seed or 0))
 
 
 def shuffle(
@@ -115,6 +119,7 @@ def shuffle(
     out: Files,
     seed: Seed = None,
     reading: ReadingFlags = ReadingFlags(),
+    quiet: Quiet = False,
 ) -> None:
     """Write sentence pairs in random order, both sides together; memory stays small however many there are.
 
@@ -129,13 +134,14 @@ def shuffle(
     """
     from dragoman.cleaning.ordering import shuffled
 
-    _write(files, out, reading, lambda bitext: shuffled(bitext, seed or 0))
+    _write(files, out, reading, quiet, lambda bitext: shuffled(bitext, seed or 0))
 
 
 def _write(
     files: list[str],
     out: list[str],
     reading: ReadingFlags,
+    quiet: bool,
     of: Callable[[Bitext], Iterable[SentencePair]],
 ) -> None:
     """What `of` makes of the pairs of the files."""
@@ -143,10 +149,11 @@ def _write(
     from dragoman.corpus.writers import write_bitext
 
     refuse_overwriting(files, out)
-    bitext = opened_by(reading, files)
+    bitext = opened_by(reading, files, quiet=quiet)
     written = write_bitext(of(bitext), out, bitext.source_language, bitext.target_language)
     left_out = len(bitext) - written.pairs - written.left_out
-    say(f"{written.summary()}{f'; {left_out:,} of {len(bitext):,} left out' if left_out else ''}")
+    if not quiet or written.replaced:
+        say(f"{written.summary()}{f'; {left_out:,} of {len(bitext):,} left out' if left_out else ''}")
 
 
 def split(
@@ -157,6 +164,7 @@ def split(
     dev: float | None = None,
     test: float | None = None,
     reading: ReadingFlags = ReadingFlags(),
+    quiet: Quiet = False,
 ) -> None:
     """Split sentence pairs into train, dev and test, without leaks and the same on every machine.
 
@@ -178,7 +186,7 @@ def split(
     from dragoman.corpus.splitting import part_files, split_bitext
     from dragoman.corpus.streams import refuse_overwriting
 
-    bitext = opened_by(reading, files)
+    bitext = opened_by(reading, files, quiet=quiet)
     refuse_overwriting(files, part_files(out, (bitext.source_language, bitext.target_language)))
     report = split_bitext(bitext, Path(out), dev=dev, test=test)
     print(report.summary())

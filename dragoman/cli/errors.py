@@ -18,6 +18,8 @@ from cyclopts.exceptions import MissingArgumentError, UnusedCliTokensError
 
 from dragoman.cli.options import STANDARD_STREAM
 from dragoman.contracts import Interrupted, UserError
+from dragoman.stopping import stop_signals
+from dragoman.wording import escaped
 
 MISTAKE = 2
 INTERRUPTED = 130
@@ -53,8 +55,17 @@ def _close_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _forget_lost_terminal() -> None:
+    """Lines for a terminal that was closed go nowhere: none of them may be an error while files are put in order."""
+    for descriptor in (1, 2):
+        try:
+            os.write(descriptor, b"")
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+
+
 def _complain(line: str, code: int) -> int:
-    print(" ".join(line.split()), file=sys.stderr)
+    print(escaped(" ".join(line.split())), file=sys.stderr)
     return code
 
 
@@ -73,31 +84,35 @@ def _usage_line(error: CycloptsError) -> str:
 
 @contextmanager
 def terminating() -> Iterator[None]:
-    """Inside, SIGTERM ends a command as Ctrl-C does, so that half-written files are removed."""
+    """Inside, SIGTERM and a terminal that closes (SIGHUP) end a command as Ctrl-C does, so that half-written files are
+    removed."""
 
     def interrupt(number: int, frame: FrameType | None) -> None:
+        _forget_lost_terminal()
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in stop_signals() if number != signal.SIGINT}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
 def stopping() -> Iterator[Callable[[], bool]]:
-    """Inside, the first Ctrl-C or SIGTERM only makes the yielded function true; the second one interrupts."""
+    """Inside, the first Ctrl-C, SIGTERM or SIGHUP only makes the yielded function true; the second one interrupts."""
     asked = False
 
     def ask(number: int, frame: FrameType | None) -> None:
         nonlocal asked
+        _forget_lost_terminal()
         if asked:
             raise KeyboardInterrupt
         asked = True
         print("finishing this step and saving; once more stops at once", file=sys.stderr)
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, ask) for number in stop_signals()}
     try:
         yield lambda: asked
     finally:

@@ -7,7 +7,7 @@ from typing import Any
 from dragoman.cleaning.inspection import Inspection, Side
 from dragoman.cleaning.pictures import histogram, shares, usual_length
 from dragoman.cleaning.reports import in_order
-from dragoman.wording import counted
+from dragoman.wording import counted, escaped, visible
 
 FILES = 8  # the largest ones
 SHOWN = 3  # suspicious pairs of a reason
@@ -19,7 +19,7 @@ def inspection_lines(found: Inspection) -> list[str]:
     report = found.cleaning
     lines = [f"{counted(report.total, 'record')} in {counted(len(found.files), 'file')}"]
     if len(found.files) > 1:
-        lines += [f"  {file}: {count:,}" for file, count in found.files.most_common(FILES)]
+        lines += [f"  {escaped(file)}: {count:,}" for file, count in found.files.most_common(FILES)]
         if len(found.files) > FILES:
             lines.append(f"  and {counted(len(found.files) - FILES, 'smaller one')}")
     longest = usual_length(found.source.lengths_L, found.target.lengths_L)
@@ -34,7 +34,9 @@ def inspection_lines(found: Inspection) -> list[str]:
         for one in report.samples[reason][:SHOWN]:
             record = one.record
             score = "" if one.score is None else f" {one.score:.3g}"
-            lines.append(f"  {reason}{score}: {record.origin}: {_cut(record.source)} | {_cut(record.target)}")
+            lines.append(
+                f"  {reason}{score}: {escaped(str(record.origin))}: {_cut(record.source)} | {_cut(record.target)}"
+            )
     return lines
 
 
@@ -63,8 +65,6 @@ def side_lines(side: Side, longest: int) -> list[str]:
 
 
 def _cut(text: str) -> str:
-    """The beginning of a text; controls, which a terminal would obey, as escapes."""
-    shown = "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text[: WIDTH + 1]
-    )
+    """The beginning of a text, what nobody sees as escapes."""
+    shown = visible(text[: WIDTH + 1])
     return shown if len(shown) <= WIDTH else shown[: WIDTH - 1] + "…"

@@ -98,6 +98,8 @@ class ReadingFlags:
         names = [name.strip() for name in next(csv.reader([self.columns]), [])]
         if len(names) != 2 or not all(names):
             raise UserError(f"--columns {self.columns}: two names with a comma between, source and target")
+        if names[0] == names[1]:
+            raise UserError(f"--columns {self.columns}: source and target are the same column; name two")
         return names[0], names[1]
 
 

@@ -29,22 +29,25 @@ def opened(
     *,
     columns: tuple[str, str] | None = None,
     inline_tags: Literal["strip", "keep"] = "strip",
+    quiet: bool = False,
 ) -> FileBitext:
-    """Open the files as pairs; say on standard error what was kept, and what was set aside and why."""
+    """Open the files as pairs; say on standard error what was kept, and what was set aside and why. quiet: only where
+    something was set aside."""
     from dragoman.corpus.formats import open_bitext
 
     bitext = open_bitext(files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags)
-    say(f"{part}: {bitext.source_language}-{bitext.target_language}, {bitext.summary()}")
+    if not quiet or bitext.set_aside:
+        say(f"{part}: {bitext.source_language}-{bitext.target_language}, {bitext.summary()}")
     for line in (*bitext.warnings, *bitext.details()):
         say(f"{part}: {line}")
     return bitext
 
 
-def opened_by(flags: ReadingFlags, files: Sequence[str], part: str = "read") -> FileBitext:
+def opened_by(flags: ReadingFlags, files: Sequence[str], part: str = "read", *, quiet: bool = False) -> FileBitext:
     """The same for the corpus commands, which share their flags."""
-    columns = flags.named_columns()
+    columns, tags = flags.named_columns(), flags.inline_tags
     return opened(
-        files, flags.source, flags.target, flags.on_bad_line, part, columns=columns, inline_tags=flags.inline_tags
+        files, flags.source, flags.target, flags.on_bad_line, part, columns=columns, inline_tags=tags, quiet=quiet
     )
 
 

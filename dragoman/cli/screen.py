@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from dragoman.contracts import Progress
+from dragoman.wording import escaped
 
 SECONDS_BETWEEN_LINES = 30.0
 LASTING_PHASES = ("dev",)
@@ -45,7 +46,7 @@ def screen(quiet: bool = False) -> Iterator[Callable[[Progress], None]]:
 
 def say(line: str) -> None:
     """One line on standard error that belongs to no progress: a warning, a summary of what was read."""
-    print(line, file=sys.stderr, flush=True)
+    print(escaped(line), file=sys.stderr, flush=True)
 
 
 def figures(values: Mapping[str, float]) -> list[str]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import io
 import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from dragoman.contracts import UserError
 from dragoman.corpus.compression import compression_named
 from dragoman.corpus.streams import STANDARD_INPUT, why_not
 
-_DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+BUFFERED = 1 << 16  # bytes
 
 
 @contextlib.contextmanager
@@ -23,8 +25,9 @@ def writing_bytes(path: str | Path) -> Iterator[BinaryIO]:
     """A file, compressed if its name ends in .gz, .xz, .bz2 or .zst; `-` is standard output.
 
     It is written aside in the same folder and takes its name when the block ends well; after an
-    exception nothing is left. A device or pipe is written to directly. Raises UserError when the
-    place cannot be written.
+    exception nothing is left, no folder that was made for it either. A device or pipe is written to
+    directly. Raises UserError when the place cannot be written, or holds no more: the error names
+    this file, whatever else is being written.
     """
     if str(path) == STANDARD_INPUT:
         sys.stdout.flush()
@@ -34,23 +37,62 @@ def writing_bytes(path: str | Path) -> Iterator[BinaryIO]:
     final = Path(path).resolve()
     direct = final.exists() and not final.is_file()
     aside = final if direct else final.with_name(f".{final.name}.{os.getpid()}.part")
+    made = [folder for folder in final.parents if not folder.exists()]
     try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        raw = aside.open("wb")
+        with _told_as(path):
+            final.parent.mkdir(parents=True, exist_ok=True)
+            raw = _File(aside, str(path))
+        with io.BufferedWriter(raw, BUFFERED) as buffered, _packed(buffered, final.name) as out:
+            try:
+                yield out
+            except BaseException:
+                raw.lost = not direct
+                raise
+        if not direct:
+            with _told_as(path):
+                _synchronise(aside)
+                os.replace(aside, final)
+    except BaseException:
+        with contextlib.suppress(OSError):  # nothing was begun, or somebody else has put something there
+            if not direct:
+                aside.unlink(missing_ok=True)
+            for folder in made:
+                folder.rmdir()
+        raise
+
+
+@contextlib.contextmanager
+def writing_aside(path: Path) -> Iterator[BinaryIO]:
+    """A file that only this process will read; errors name it."""
+    with _told_as(path):
+        raw = _File(path, str(path))
+    with io.BufferedWriter(raw, BUFFERED) as buffered:
+        yield buffered
+
+
+class _File(io.FileIO):
+    """A file to write to, whose errors name it. lost: it will be removed, and what is still to come goes nowhere."""
+
+    def __init__(self, path: Path, shown: str) -> None:
+        super().__init__(path, "wb")
+        self.shown, self.lost = shown, False
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        if self.lost:
+            return memoryview(data).nbytes
+        with _told_as(self.shown):
+            return super().write(data)
+
+
+@contextlib.contextmanager
+def _told_as(path: str | Path) -> Iterator[None]:
+    """An operating system's refusal as a UserError that names the file; a reader that went away is another matter."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise UserError(f"{path}: cannot be written: {why_not(error)}") from error
-    try:
-        with raw, _packed(raw, final.name) as out:
-            yield out
-        if not direct:
-            _synchronise(aside)
-            os.replace(aside, final)
-    except BaseException as error:
-        if not direct:
-            aside.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno in _DISK_FULL:
-            raise UserError(f"{path}: cannot be written: {why_not(error)}") from error
-        raise
 
 
 def _packed(raw: BinaryIO, name: str) -> contextlib.AbstractContextManager[BinaryIO]:

@@ -134,5 +134,8 @@ def writing(path: str | Path) -> Iterator[TextIO]:
         out = io.TextIOWrapper(raw, encoding="utf-8", newline="\n", line_buffering=at_terminal)
         try:
             yield out
-        finally:
-            out.detach()
+        except BaseException:
+            with contextlib.suppress(UserError, OSError):  # what went wrong first is told
+                out.detach()
+            raise
+        out.detach()

@@ -157,6 +157,8 @@ def split_bitext(
             if code in outs:
                 outs[code][0].write(as_line(pair.source))
                 outs[code][1].write(as_line(pair.target))
+        for out in chain.from_iterable(outs.values()):
+            out.flush()  # none gets its name where another has no room
     counts = np.bincount(parts, minlength=4).tolist()
     files = tuple(path for code in wanted for path in names[code])
     return SplitReport(counts[_TRAIN], counts[_DEV], counts[_TEST], counts[_LEFT_OUT], shares, files)

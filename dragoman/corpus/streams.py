@@ -6,6 +6,7 @@ Files, compressed ones too (known by their first bytes), standard input and pipe
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import stat
@@ -170,9 +171,17 @@ def repeatable(path: str | Path) -> InputFile:
     folder = tempfile.TemporaryDirectory(prefix="dragoman-")
     copy = Path(folder.name) / "input"
     try:
-        with _opened(path) as stream, copy.open("wb") as out:
+        with _opened(path) as stream, copy.open("wb", buffering=0) as out:
             for chunk in _raw_chunks(stream.read1(CHUNK), stream):
-                out.write(chunk)
+                _write_all(out, chunk, f"{copy} (a copy of {name})")
     except OSError as error:
         raise UserError(f"{name}: {why_not(error)}") from error
     return InputFile(str(copy), name, keep=folder)
+
+
+def _write_all(out: io.FileIO, data: bytes, shown: str) -> None:
+    try:
+        while data:
+            data = data[out.write(data) :]
+    except OSError as error:
+        raise UserError(f"{shown}: cannot be written: {why_not(error)}") from error

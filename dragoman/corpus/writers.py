@@ -57,30 +57,41 @@ def write_columns(columns: Iterable[Columns], files: Sequence[str | Path], sourc
     files take their names when all is written. Raises UserError when the names say no format.
     """
     names = [str(file) for file in files]
-    match [_format(name) for name in names]:
-        case ["", ""] if names[0] != names[1]:
-            fitting = _Fitting(columns, PLAIN_RULES)
-            with writing(names[0]) as sources, writing(names[1]) as targets:
-                for some, others in fitting.columns():
-                    sources.write("".join(f"{text}\n" for text in some))
-                    targets.write("".join(f"{text}\n" for text in others))
-        case [".mo"]:
-            fitting = _Fitting(columns, CATALOGUE_RULES)
-            with writing_bytes(names[0]) as raw:
-                raw.writelines(mo_bytes(fitting.sides(), source, target))
-        case [suffix] if suffix in LAYOUTS:
-            layout = LAYOUTS[suffix]
-            fitting = _Fitting(columns, layout.rules)
-            with writing(names[0]) as out:
-                out.writelines(layout.texts(fitting.sides(), source, target))
-        case _:
-            formats = ", ".join(LAYOUTS)
-            raise UserError(
-                f"{' '.join(names) or 'no file'}: pairs are written to one {formats} or .mo, or to two text files"
-            )
+    fitting = _Fitting(columns, rules_of(names))
+    if len(names) == 2:
+        with writing(names[0]) as sources, writing(names[1]) as targets:
+            for some, others in fitting.columns():
+                sources.write("".join(f"{text}\n" for text in some))
+                targets.write("".join(f"{text}\n" for text in others))
+            sources.flush()  # neither gets its name where the other has no room
+    elif _format(names[0]) == ".mo":
+        with writing_bytes(names[0]) as raw:
+            raw.writelines(mo_bytes(fitting.sides(), source, target))
+    else:
+        with writing(names[0]) as out:
+            out.writelines(LAYOUTS[_format(names[0])].texts(fitting.sides(), source, target))
     return WriteReport(
         fitting.count, tuple("<stdout>" if name == "-" else name for name in names), fitting.replaced, fitting.left_out
     )
+
+
+def rules_of(files: Sequence[str | Path]) -> tuple[Rule, ...]:
+    """What the format of these files cannot hold. Raises UserError when the names say no format."""
+    names = [str(file) for file in files]
+    match [_format(name) for name in names]:
+        case ["", ""] if names[0] != names[1]:
+            return PLAIN_RULES
+        case [".mo"]:
+            return CATALOGUE_RULES
+        case [suffix] if suffix in LAYOUTS:
+            return LAYOUTS[suffix].rules
+    formats = ", ".join(LAYOUTS)
+    raise UserError(f"{' '.join(names) or 'no file'}: pairs are written to one {formats} or .mo, or to two text files")
+
+
+def leaves_nothing(text: str, rules: Sequence[Rule]) -> bool:
+    """Whether all that is in a text is what a format with these rules cannot hold."""
+    return is_blank(_fitting(text, rules, {}))
 
 
 def _format(name: str) -> str:
@@ -97,13 +108,12 @@ class _Fitting:
 
     def __init__(self, columns: Iterable[Columns], rules: Sequence[Rule]) -> None:
         self._columns, self._rules = columns, rules
-        self._printable = any(rule.printable for rule in rules)
         self.count = self.left_out = 0
         self.replaced: dict[str, int] = {}
 
     def columns(self) -> Iterator[Columns]:
         for columns in self._columns:
-            if self._printable or not all("".join(texts).isprintable() for texts in columns):  # most are
+            if any(_may_not_fit(texts, self._rules) for texts in columns):
                 made = [pair for pair in map(self._made_fit, *columns) if pair is not None]
                 columns = [one for one, _ in made], [other for _, other in made]
             self.count += len(columns[0])
@@ -114,13 +124,18 @@ class _Fitting:
 
     def _made_fit(self, source: str, target: str) -> Sides | None:
         """Both sides, None where a side has nothing else."""
-        if not self._printable and source.isprintable() and target.isprintable():
+        if not _may_not_fit((source, target), self._rules):
             return source, target
         source, target = (_fitting(side, self._rules, self.replaced) for side in (source, target))
         if is_blank(source) or is_blank(target):
             self.left_out += 1
             return None
         return source, target
+
+
+def _may_not_fit(texts: Sequence[str], rules: Sequence[Rule]) -> bool:
+    """Whether there may be anything in the texts that a format with these rules cannot hold: soon said of most."""
+    return any(rule.printable for rule in rules) or not "".join(texts).isprintable()
 
 
 def _fitting(text: str, rules: Sequence[Rule], replaced: dict[str, int]) -> str:

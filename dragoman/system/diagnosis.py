@@ -118,7 +118,8 @@ def _languages(found: Inspection) -> Iterator[Finding]:
         else:
             other = side.guessed.most_common(1)[0][0]
             advice = (
-                "is this the right file, and the right --source and --target? The guess does not know all languages"
+                "is this the right file, and the right --source and --target? The guess does not know all languages; "
+                "`dragoman corpus clean --set language=0.1` sets aside what is in another one"
             )
             yield Finding("note", f"{told}, most like {other}", advice)
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.cleaning import cleaner as cleaning
+from dragoman.cleaning.beyond import NothingToWrite
 from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, FilterOptions, Rejected, crew_for
 from dragoman.cleaning.duplicates import Repeated, duplicate_key, held_out_keys, keys_of, keys_of_pairs
 from dragoman.cleaning.filters import AtMost, Chunk, Scores
@@ -17,6 +18,7 @@ from dragoman.contracts import Origin, Record, SentencePair
 from dragoman.corpus import rows as gathering
 from dragoman.corpus.bitext import ListBitext
 from dragoman.corpus.records import record_of
+from dragoman.corpus.writers import rules_of
 
 
 def records(*pairs: tuple[str, str]) -> list[Record]:
@@ -88,7 +90,7 @@ def test_a_side_that_is_blank_after_normalising_is_blank() -> None:
 def test_repeated_sides_are_dropped_on_request(repeated: Repeated, wanted: list[str]) -> None:
     cleaner = Cleaner(CleaningRecipe(repeated=repeated), ("en", "de"))
     assert reasons(cleaner, ("one", "eins"), ("one", "ein"), ("a", "eins"), ("ONE", "eins.")) == wanted
-    if repeated == "pairs":
+    if repeated in ("none", "pairs"):  # the same pair again has no other partner
         assert cleaner.report.again == {"source": 1, "target": 1}
 
 
@@ -100,6 +102,14 @@ def test_test_sentences_are_kept_out() -> None:
         "in a test set",
         "",
     ]
+
+
+def test_what_the_format_cannot_hold_is_not_kept() -> None:
+    recipe = CleaningRecipe(filters=FilterOptions(punctuation_share=None))
+    pairs = (("|||", "a ||| b"), ("a", "|||"), ("a\tb", "c"))
+    for format, wanted in ((".pharaoh", ["nothing to write"] * 2 + [""]), (".tsv", [""] * 3)):
+        more = [NothingToWrite(0, rules_of([f"x{format}"]))]
+        assert reasons(Cleaner(recipe, ("en", "de"), more=more), *pairs) == wanted
 
 
 def test_thresholds_can_be_switched_off() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.cleaning import filters
+from dragoman.cleaning.beyond import OtherLanguage
 from dragoman.cleaning.filters import Chunk, Filter
 from dragoman.cleaning.judging import first_reasons
 from dragoman.cleaning.signs import Signs
@@ -122,6 +123,21 @@ def test_links(source: str, target: str, wanted: float) -> None:
     assert score(filters.Links(0.5), source, target) == pytest.approx(wanted)
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "languages", "likely"),
+    [
+        ("The dog runs over the green field", "Der Hund läuft über das grüne Feld", ("en", "de"), True),
+        ("The dog runs over the green field", "Le chien court sur le champ vert", ("en", "de"), False),
+        ("Der Hund läuft über das grüne Feld", "The dog runs over the green field", ("en", "de"), False),
+        ("The dog runs over the green field", "这只狗在绿色的田野上跑", ("en", "zh-Hant"), True),
+        ("Run, dog!", "Cours, chien !", ("en", "de"), True),
+        ("The dog runs over the green field", "Le chien court sur le champ vert", ("en", "xyz"), True),
+    ],
+)
+def test_languages(source: str, target: str, languages: tuple[str, str], likely: bool) -> None:
+    assert (score(OtherLanguage(0.5), source, target, *languages) >= 0.5) == likely
+
+
 def test_the_first_filter_that_rejects_is_the_reason() -> None:
     pairs = chunk(("fine", "gut"), ("a b c d", "a"), ("a\0", "b b b b b b"))
     asked: list[Filter] = [filters.OddSigns(0), filters.TooLong(3)]
@@ -156,6 +172,7 @@ EVERY: list[Filter] = [
 ]
 
 
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=30)), max_size=6), st.sampled_from(["de", "zh", "ja"]))
 def test_a_pair_is_judged_alike_alone_and_among_others(pairs: list[tuple[str, str]], language: str) -> None:
     together = first_reasons(chunk(*pairs, languages=("en", language)), EVERY)

@@ -35,6 +35,33 @@ def test_mojibake_is_put_right(text: str) -> None:
     assert not is_mojibake(text)
 
 
+BROKEN = [
+    "我们可以直接去北京吧",
+    "počítač je dobrý",
+    "Привет всем, как дела сегодня?",
+    "Ο κόσμος είναι μικρός",
+    "東京は大きいです",
+]
+
+
+@pytest.mark.parametrize("instead", ["", "?", " "])
+@pytest.mark.parametrize("text", BROKEN)
+def test_what_can_be_put_right_in_part_only_is_mojibake(text: str, instead: str) -> None:
+    """Windows-1252 has no sign for some bytes: programs leave them out, or write another sign."""
+    spoilt = text.encode().decode("cp1252", "replace").replace("\ufffd", instead)
+    assert spoilt != text.encode().decode("latin-1")
+    changes = Changes()
+    found = made_uniform([spoilt], Normalisations().steps("zh"), changes).texts[0]
+    assert is_mojibake(found) or "\ufffd" in found
+    if not instead:
+        assert found == spoilt
+
+
+@pytest.mark.parametrize("text", ["你好ç•，世界", "所以å…Ž可以"])
+def test_what_somebody_put_right_in_part_is_mojibake(text: str) -> None:
+    assert is_mojibake(text)
+
+
 @given(st.text(st.characters(max_codepoint=127)))
 def test_plain_text_is_never_repaired(text: str) -> None:
     assert repaired(text) == text
@@ -48,7 +75,9 @@ def test_plain_text_is_never_repaired(text: str) -> None:
         ("a\u200bb\ufeff", "ab"),
         ("a\tb", "a b"),
         ("a b", "a b"),
-        ("\u2028", "\u2028"),
+        ("soft\u00adhyphen", "softhyphen"),
+        ("\u2028", ""),
+        *((f"a{end}b{end}", "a b") for end in "\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029"),
     ],
 )
 def test_spaces(text: str, wanted: str) -> None:
@@ -141,6 +170,10 @@ def test_quotes_keep_the_spaces_outside_them(text: str, wanted: str) -> None:
     assert quoted(text, '"', '"') == wanted
 
 
-@pytest.mark.parametrize("text", ["“Beyoncé”是一位歌手。", "单词“café”来自法语。", "“ê”这样"])
-def test_an_accent_before_a_closing_quote_is_no_mojibake(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["“Beyoncé”是一位歌手。", "单词“café”来自法语。", "“ê”这样", "René·笛卡尔", "他叫Tomáš吗？", "用é表示", "café—oui"],
+)
+def test_an_accent_beside_other_signs_is_no_mojibake(text: str) -> None:
+    assert repaired(text) == text
     assert not is_mojibake(text)

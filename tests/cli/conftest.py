@@ -36,6 +36,7 @@ class Run:
 
 
 Command = Callable[..., Run]
+MadeOnce = Callable[[str, Callable[[Path], object]], Path]
 
 
 @pytest.fixture
@@ -75,19 +76,18 @@ def pair_files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="session")
-def dictionary(pair_files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def dictionary(pair_files: tuple[Path, Path], made_once: MadeOnce) -> Path:
     """A model folder of the quickest kind."""
-    folder = tmp_path_factory.mktemp("models") / "dictionary"
-    assert main(["train", "dictionary", "--train", *map(str, pair_files), "--out", str(folder), "--quiet"]) == 0
-    return folder
+    return made_once("commands/dictionary", lambda folder: train("dictionary", pair_files, folder))
 
 
 @pytest.fixture(scope="session")
-def transformer(pair_files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+def transformer(pair_files: tuple[Path, Path], made_once: MadeOnce) -> Path:
     """A model folder of a network that has hardly learnt anything: enough for commands, not for quality."""
-    folder = tmp_path_factory.mktemp("models") / "transformer"
     settings = [*TINY, "max_updates=20"]
+    return made_once("commands/transformer", lambda folder: train("transformer-tiny", pair_files, folder, *settings))
+
+
+def train(recipe: str, files: tuple[Path, Path], folder: Path, *settings: str) -> None:
     sets = [word for setting in settings for word in ("--set", setting)]
-    command = ["train", "transformer-tiny", "--train", *map(str, pair_files), "--out", str(folder), "--quiet", *sets]
-    assert main(command) == 0
-    return folder
+    assert main(["train", recipe, "--train", *map(str, files), "--out", str(folder), "--quiet", *sets]) == 0

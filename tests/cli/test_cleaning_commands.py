@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from dragoman.stopping import stop_signals
 from tests.cli.conftest import Command
 
 PAIRS = (
@@ -123,18 +125,97 @@ def test_clean_to_a_pipe_writes_pairs_and_nothing_beside_it(fed: Callable[..., o
     assert b"the others are written nowhere: give --report FOLDER" in run.stderr
 
 
-def test_an_interrupted_cleaning_leaves_nothing(tmp_path: Path) -> None:
+def take_terminal() -> None:
+    """Make standard error the terminal whose Ctrl-C and end this process hears."""
+    import fcntl
+    import termios
+
+    fcntl.ioctl(2, termios.TIOCSCTTY, 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="there are no such terminals")
+@pytest.mark.parametrize("how", ["Ctrl-C", "a closed terminal"])
+def test_an_interrupted_cleaning_leaves_nothing(tmp_path: Path, how: str) -> None:
     (tmp_path / "many.tsv").write_text(PAIRS * 100_000, encoding="utf-8")
     command = [sys.executable, "-m", "dragoman", "corpus", "clean", "many.tsv", *LANGUAGES, "--out", "x.tsv"]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path)
+    ours, theirs = os.openpty()
+    running = subprocess.Popen(
+        [*command, "--report", "report"],
+        stderr=theirs,
+        cwd=tmp_path,
+        start_new_session=True,
+        preexec_fn=take_terminal,
+    )
     deadline = time.monotonic() + 60
-    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline:
+    while not list(tmp_path.glob(".x.tsv*")) and time.monotonic() < deadline:
         time.sleep(0.05)  # until it writes aside
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=20)
-    assert running.returncode == 130
-    assert said.decode().splitlines()[-1] == "interrupted"
+    if how == "Ctrl-C":
+        os.write(ours, b"\x03")
+    os.close(theirs)
+    said = b"" if how == "Ctrl-C" else None
+    while said is not None:
+        try:
+            said += os.read(ours, 1024)
+        except OSError:  # the other end is closed
+            break
+    os.close(ours)
+    assert running.wait(timeout=20) == 130
+    assert said is None or said.endswith(b"interrupted\r\n")
     assert [path.name for path in tmp_path.iterdir()] == ["many.tsv"]
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no SIGHUP")
+def test_nobody_who_asked_for_it_is_stopped_by_a_closed_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+    try:
+        assert signal.SIGHUP not in stop_signals()
+    finally:
+        signal.signal(signal.SIGHUP, closed)
+    assert signal.SIGHUP in stop_signals()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("full", ["kept.en", "kept.de", "rep/rejected.tsv"])
+def test_a_full_disk_is_told_with_the_file(dragoman: Command, full: str) -> None:
+    Path("x.tsv").write_text(PAIRS * 500, encoding="utf-8")
+    Path("rep").mkdir()
+    Path(full).symlink_to("/dev/full")
+    asked = ("--out", "kept.en", "kept.de", "--report", "rep", "--set", "repeated=none")
+    run = dragoman("corpus", "clean", "x.tsv", *LANGUAGES, *asked)
+    assert run.error_line == f"{full}: cannot be written: no space left on device"
+    left = {path.as_posix() for path in Path().rglob("*")}
+    assert left == {"x.tsv", "rep", full}
+
+
+def test_controls_are_escaped_and_invisible_changes_are_shown(dragoman: Command) -> None:
+    rows = [
+        {"en": "bell \x1b[31mred", "de": "Glocke\x7f rot"},
+        {"en": "nothing \0 here", "de": "hier nichts"},
+        {"en": "two  words\u00a0and | three", "de": "zwei Wörter\u2028und drei"},
+    ]
+    Path("x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert dragoman("corpus", "clean", "x.jsonl", *LANGUAGES, "--out", "y.tsv", "--report", "rep").code == 0
+    assert Path("y.tsv").read_text(encoding="utf-8") == "two words and | three\tzwei Wörter und drei\n"
+    rejected = Path("rep/rejected.tsv").read_text(encoding="utf-8").splitlines()
+    assert rejected[1:] == [
+        "odd signs\t2\tx.jsonl:1\tbell \\x1b[31mred\tGlocke\\x7f rot",
+        "NUL\t\tx.jsonl:2\tnothing \\x00 here\thier nichts",
+    ]
+    page = Path("rep/report.md").read_text(encoding="utf-8")
+    assert "- `two ␣words\\xa0and | three` → `two words and | three`" in page
+    assert "- `zwei Wörter\\u2028und drei` → `zwei Wörter und drei`" in page
+    assert "| 2 | x.jsonl:1 | bell \\x1b[31mred | Glocke\\x7f rot |" in page
+    for name in ("report.md", "report.json", "rejected.tsv"):
+        assert not set("\0\x1b\x7f\u2028") & set(Path("rep", name).read_text(encoding="utf-8"))
+
+
+def test_what_the_format_cannot_hold_is_set_aside(dragoman: Command) -> None:
+    Path("x.tsv").write_text("a dog\tein Hund\n|||\t|||\n", encoding="utf-8")
+    asked = ("--out", "y.pharaoh", "--set", "punctuation_share=none", "--json")
+    told = json.loads(dragoman("corpus", "clean", "x.tsv", *LANGUAGES, *asked).out)
+    assert (told["kept"], told["rejected"]) == (1, {"nothing to write": 1})
+    assert Path("y.pharaoh").read_text(encoding="utf-8") == "a dog ||| ein Hund\n"
+    assert "nothing to write\t2\tx.tsv:2" in Path("y.pharaoh.rejected.tsv").read_text(encoding="utf-8")
 
 
 def test_reasons_are_written_where_nothing_is_kept(dragoman: Command, pairs: str) -> None:

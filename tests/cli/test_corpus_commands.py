@@ -56,6 +56,8 @@ def test_columns_and_keys_can_be_named(dragoman: Command) -> None:
     for wrong in ("English", "a,b,c", "a,", ""):
         run = dragoman("corpus", "split", "x.csv", *languages, "--columns", wrong, "--out", "z")
         assert f"--columns {wrong}: two names with a comma between" in run.error_line
+    run = dragoman("corpus", "split", "x.csv", *languages, "--columns", "key,key", "--out", "z")
+    assert run.error_line == "--columns key,key: source and target are the same column; name two"
 
 
 def test_other_commands_say_how_to_convert(dragoman: Command) -> None:
@@ -95,6 +97,18 @@ def test_bad_records_are_counted_and_named(dragoman: Command) -> None:
     assert "fields=3: x.tsv:2" in run.err
     assert "fields=1: x.tsv:3" in run.err
     assert "2 of 4 pairs kept" in run.err
+
+
+@pytest.mark.parametrize(
+    "command", ["convert --out y.tsv", "merge --out y.tsv", "dedupe --out y.tsv", "shuffle --out y.tsv",
+                "sample --count 2 --out y.tsv", "split --out y"]
+)  # fmt: skip
+def test_quiet_commands_say_what_is_wrong_and_nothing_else(dragoman: Command, command: str) -> None:
+    name, *options = command.split()
+    for content, told in (("one\teins\ntwo\tzwei\nthree\tdrei\nfour\tvier\n", False), ("one\teins\nalone\n" * 3, True)):
+        write("x.tsv", content)
+        run = dragoman("corpus", name, "x.tsv", "--source", "en", "--target", "de", *options, "--quiet")
+        assert ("fields=1" in run.err, run.err == "") == (told, not told)
 
 
 REFUSED = [

@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import dragoman
 from dragoman.contracts import Interrupted, UserError
+from dragoman.system.catalogue import model_kinds
 from dragoman.system.lifecycle import train_model
 from dragoman.system.settings import recipe_of_toml
 from dragoman.system.store import load_model, read_card, save_model
@@ -82,15 +84,23 @@ def test_damage_is_noticed(model: Trained, tmp_path: Path) -> None:
         load_model(tmp_path / "copy")
 
 
-@every_kind
-def test_only_networks_load_torch(model: Trained) -> None:
-    use = USE[own_verb(model.kind)]
-    code = f"import sys, json, dragoman; product = dragoman.load(sys.argv[1]); used = {use}"
-    command = [sys.executable, "-c", f"{code}; print(json.dumps([used, 'torch' in sys.modules]))", str(model.folder)]
+def test_only_networks_load_torch(model_of: Callable[[str], Trained]) -> None:
+    """Those that are none come first; whatever comes out of a new process comes out of this one too."""
+    every = sorted(map(model_of, model_kinds()), key=is_network)
+    uses = [
+        f"product = dragoman.load({str(one.folder)!r}); "
+        f"print(json.dumps([{USE[own_verb(one.kind)]}, 'torch' in sys.modules]))"
+        for one in every
+    ]
+    command = [sys.executable, "-c", "\n".join(["import sys, json, dragoman", *uses])]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    used, torch_loaded = json.loads(done.stdout)
-    assert used == eval(use, {"product": model.product})
-    assert torch_loaded == type(model.product).__module__.startswith("dragoman.neural")
+    for one, line in zip(every, done.stdout.splitlines(), strict=True):
+        assert json.loads(line) == [eval(USE[own_verb(one.kind)], {"product": one.product}), is_network(one)], one.kind
+    assert {is_network(one) for one in every} == {True, False}
+
+
+def is_network(model: Trained) -> bool:
+    return type(model.product).__module__.startswith("dragoman.neural")
 
 
 # --- training -------------------------------------------------------------------------------------
@@ -118,16 +128,22 @@ def test_stopped_and_resumed_it_equals_the_uninterrupted_and_so_does_a_second_ru
     assert read_card(tmp_path / "model").fingerprint == read_card(model.folder).fingerprint
 
 
-@every_kind
-@pytest.mark.timeout(180)
-def test_killed_and_begun_again_it_equals_the_uninterrupted(model: Trained, tmp_path: Path) -> None:
-    out = tmp_path / "model"
-    times = 50 if model.recipe.limits else 2  # learners with a limit are asked after every step
-    command = [sys.executable, "-m", "tests.contract.models", model.kind, str(out), str(times)]
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for each kind, left by a process that was killed in the midst of the training of all of them."""
+    folder = tmp_path_factory.mktemp("killed")
+    command = [sys.executable, "-m", "tests.contract.models", str(folder), *model_kinds()]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "here\n"
         os.kill(process.pid, signal.SIGKILL)
+    return folder
+
+
+@every_kind
+@pytest.mark.timeout(180)
+def test_killed_and_begun_again_it_equals_the_uninterrupted(model: Trained, killed: Path) -> None:
+    out = killed / model.kind
     assert not (out / "model.json").exists()
     train(model.kind, out)
     assert read_card(out).fingerprint == read_card(model.folder).fingerprint

@@ -21,6 +21,7 @@ from dragoman.contracts import (
     UserError,
 )
 from dragoman.evaluation.metrics import corpus_scores
+from dragoman.system import workers
 from dragoman.system.measure import evaluate
 from dragoman.system.store import load_model
 from dragoman.system.stream import check_options, kinds_with
@@ -307,7 +308,8 @@ def test_an_ensemble_with_oneself_is_oneself(model: Trained) -> None:
 def test_processes_change_no_bit(model: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each process computes by one thread, as this one does: matrix products round their last bit by their number."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    sources = [f"{source} {number}" for number in range(12) for source in SOURCES]
+    monkeypatch.setattr(workers, "SHARE", 32)
+    sources = [f"{source} {number}" for number in range(4) for source in SOURCES]
     assert len(shares(sources)) > 2
     linked = Ability.LINKS in model.translator.abilities
     options = SearchOptions(n_best=2, beam=2, links=linked)

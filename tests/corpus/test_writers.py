@@ -19,6 +19,7 @@ from dragoman.contracts import SentencePair, UserError
 from dragoman.corpus.compression import SUFFIXES
 from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.layouts import LAYOUTS
+from dragoman.corpus.lines import writing
 from dragoman.corpus.records import is_blank, on_one_line
 from dragoman.corpus.writers import write_bitext
 
@@ -104,6 +105,32 @@ def test_odd_white_space_stays_inside_its_line(tmp_path: Path) -> None:
         path = str(tmp_path / f"x{suffix}")
         assert write_bitext(pairs, [path], "en", "zh").replaced == {"control character": 3}
         assert sides_of(open_bitext([path], "en", "zh")) == [("a\u2028b\u0085c", "d e f")]
+
+
+def test_a_folder_goes_with_the_file_for_which_it_was_made(tmp_path: Path) -> None:
+    def stopped(name: str) -> None:
+        with writing(tmp_path / "a" / name / "x.tsv") as out:
+            out.write("half")
+            raise KeyboardInterrupt
+
+    (tmp_path / "a" / "c").mkdir(parents=True)
+    for name in ("b", "c"):
+        with pytest.raises(KeyboardInterrupt):
+            stopped(name)
+    assert [path.name for path in tmp_path.rglob("*")] == ["a", "c"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("packed", ["", ".gz", ".zst"])
+def test_a_full_disk_is_told_of_the_file_that_it_holds(tmp_path: Path, packed: str) -> None:
+    names = [str(tmp_path / f"x.{language}{packed}") for language in ("en", "zh")]
+    pairs = [SentencePair(f"{number} {number**9}", "x") for number in range(20_000)]
+    for full in names:
+        Path(full).symlink_to("/dev/full")
+        with pytest.raises(UserError, match=f"^{re.escape(full)}: cannot be written: no space left on device"):
+            write_bitext(pairs, names, "en", "zh")
+        Path(full).unlink()
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_what_does_not_fit_becomes_a_space(tmp_path: Path) -> None:

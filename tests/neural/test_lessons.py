@@ -163,7 +163,7 @@ def test_a_time_budget_is_kept(tmp_path: Path) -> None:
 def test_a_raised_limit_goes_on_from_the_last_state(tmp_path: Path) -> None:
     """Updates and time alike; what was done is not done again."""
     made: list[tuple[int, int]] = []
-    for limits in ({"max_updates": 8}, {"max_updates": 16}, {"time_budget": 2.0}, {"time_budget": 9.0}):
+    for limits in ({"max_updates": 8}, {"max_updates": 16}, {"time_budget": 1.5}, {"time_budget": 6.0}):
         recipe = replace(RECIPE, training=replace(RECIPE.training, **limits))
         steps: list[int] = []
 

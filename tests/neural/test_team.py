@@ -59,7 +59,7 @@ def learn(
 
 def learn_all(folder: Path, rank: int) -> None:
     """What each of two processes does for the tests below: one start of the processes serves them all."""
-    learn(folder / "still", STILL, 20, rank, 2)
+    learn(folder / "still", STILL, 10, rank, 2)
     learn(folder / "linked", STILL, 6, rank, 2, train=LINKED)
     learn(folder / "whole", test_lessons.RECIPE.model, 8, rank, 2)
     learn(folder / "parts", test_lessons.RECIPE.model, 8, rank, 2, stop_after=3)
@@ -102,7 +102,7 @@ def last_state(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def test_two_processes_make_the_updates_of_one(together: Path, tmp_path: Path) -> None:
-    learn(tmp_path, STILL, 20)
+    learn(tmp_path, STILL, 10)
     one, two = last_state(tmp_path), last_state(together / "still")
     assert one.keys() == two.keys()
     assert_close(one, two)

@@ -15,7 +15,7 @@ import dragoman.contracts
 PACKAGE = Path(dragoman.contracts.__file__).parent
 
 LEVELS = (
-    ("contracts",),
+    ("contracts", "stopping"),
     ("durations", "wording", "abilities", "processes", "texts", "seeing"),
     ("corpus", "evaluation", "drawing"),
     ("cleaning", "text", "search"),
