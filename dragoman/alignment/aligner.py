@@ -1,0 +1,209 @@
+"""How does a finished aligner link the words of pairs that it never saw?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from dragoman.alignment.cells import Block, known_cells
+from dragoman.alignment.folder import read_model, write_model
+from dragoman.alignment.ibm import Diagonal, PlaceModel
+from dragoman.alignment.numbers import Floats, NumberedPairs, Numbering
+from dragoman.alignment.symmetrise import Symmetry, chosen_links
+from dragoman.alignment.words import Cutting, of_words, owners
+from dragoman.contracts import Ability, Link, SentencePair
+from dragoman.links import Alignment, TextPair
+
+MOST_CELLS = 1 << 22  # of one pair
+CELLS_AT_ONCE = 1 << 24
+NO_SLOTS = np.zeros(0, np.int32)
+Rated = tuple[Link, float]
+TOO_LONG = "too long to be linked"
+FAR = Diagonal(0.2, 8.0)  # where the chain of a long pair would take too long, words keep near the diagonal
+
+
+@dataclass(frozen=True)
+class WordAligner:
+    """source_words, target_words: the vocabularies. model: what has posteriors. longest: see the recipe."""
+
+    kind: str
+    source_language: str
+    target_language: str
+    cutting: Cutting
+    symmetry: Symmetry
+    longest: int
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+    model: Any
+    threads: int = 1
+
+    abilities: ClassVar[frozenset[Ability]] = frozenset({Ability.LINKS})
+
+    def align(self, pairs: Sequence[TextPair], symmetry: str = "") -> list[Alignment]:
+        """The links of each pair, whatever its company; source word first."""
+        texts = [(one.source, one.target) if isinstance(one, SentencePair) else one for one in pairs]
+        keys = [(self.cutting.keys(source), self.cutting.keys(target)) for source, target in texts]
+        found: dict[int, Alignment] = {}
+        groups: dict[bool, list[int]] = {False: [], True: []}
+        for place, (sources, targets) in enumerate(keys):
+            cells = len(sources) * len(targets)
+            if 0 < cells <= MOST_CELLS:
+                groups[max(len(sources), len(targets)) > self.longest].append(place)
+            else:
+                found[place] = Alignment((), (), *self._words(texts[place]), TOO_LONG if cells else "")
+        for long, places in groups.items():
+            rows = self._linked([keys[place] for place in places], symmetry or self.symmetry, long)
+            for place, links in zip(places, rows, strict=True):
+                found[place] = self._alignment(texts[place], links)
+        return [found[place] for place in range(len(texts))]
+
+    def is_long(self, pair: SentencePair) -> bool:
+        """Was this pair too long to be learnt from?"""
+        if max(len(pair.source), len(pair.target)) <= self.longest:
+            return False
+        return max(len(self.cutting.keys(pair.source)), len(self.cutting.keys(pair.target))) > self.longest
+
+    def alignment_of(self, pair: SentencePair, links: list[Rated]) -> Alignment:
+        """The same links of units as links of words, without the spans where units are words."""
+        if self.cutting.units == "words":
+            return Alignment(tuple(link for link, _ in links), tuple(share for _, share in links))
+        return self._alignment((pair.source, pair.target), links)
+
+    def _words(self, texts: tuple[str, str]) -> tuple[Any, Any]:
+        return self.cutting.spans(texts[0]), self.cutting.spans(texts[1])
+
+    def _alignment(self, texts: tuple[str, str], links: list[Rated]) -> Alignment:
+        source_words, target_words = self._words(texts)
+        if self.cutting.units != "words":
+            sources = owners(source_words, self.cutting.unit_spans(texts[0]))
+            targets = owners(target_words, self.cutting.unit_spans(texts[1]))
+            links = sorted(of_words(links, sources, targets).items())
+        return Alignment(
+            tuple(link for link, _ in links), tuple(share for _, share in links), source_words, target_words
+        )
+
+    def _linked(self, keys: Sequence[tuple[list[str], list[str]]], symmetry: Any, long: bool) -> list[list[Rated]]:
+        """Links of units and their probabilities."""
+        if not keys:
+            return []
+        source = Numbering(self.source_words, growing=False)
+        target = Numbering(self.target_words, growing=False)
+        for sources, targets in keys:
+            source.add(sources)
+            target.add(targets)
+        pairs = NumberedPairs(source.side(), target.side())
+        return list(self.links_of_numbers(pairs, symmetry, model=self._far if long else self._ready))
+
+    def links_of_numbers(
+        self, pairs: NumberedPairs, symmetry: Any, post_X2: Floats | None = None, model: Any = None
+    ) -> Iterator[list[Rated]]:
+        """Links of units of each pair, by its own model unless the posteriors are given."""
+        if post_X2 is not None:  # one block
+            begins = pairs.cell_begins_N
+            return iter(self._links_in(pairs, Block(0, len(pairs), begins, NO_SLOTS), post_X2, symmetry))
+        model = model or self._ready
+        cells = known_cells(
+            pairs.with_strangers() if pairs.source.vocabulary < self._words_known else pairs,
+            self._partners,
+            CELLS_AT_ONCE,
+        )
+        return chain.from_iterable(
+            self._links_in(cells.pairs, block, model.posteriors(cells, block, self.threads), symmetry)
+            for block in cells.blocks()
+        )
+
+    def _links_in(self, pairs: NumberedPairs, block: Block, post_X2: Floats, symmetry: Any) -> list[list[Rated]]:
+        first, last = block.first, block.last
+        begins = block.cell_begins_N[first : last + 1]
+        source, target = pairs.source.begins_N, pairs.target.begins_N
+        chosen_X = chosen_links(post_X2, source[first : last + 1], target[first : last + 1], begins, symmetry)
+        places = np.flatnonzero(chosen_X)
+        shares = np.sqrt(post_X2[places, 0] * post_X2[places, 1])
+        owner = np.searchsorted(begins, places, side="right") - 1
+        columns = np.diff(target[first : last + 1])[owner]
+        i, j = np.divmod(places - begins[owner], columns)
+        edges = np.searchsorted(owner, np.arange(last - first + 1)).tolist()
+        links = list(zip(zip(i.tolist(), j.tolist(), strict=True), np.minimum(shares, 1).tolist(), strict=True))
+        return [links[begin:end] for begin, end in pairwise(edges)]
+
+    @property
+    def _words_known(self) -> int:
+        return len(self.source_words) + 1
+
+    @cached_property
+    def _ready(self) -> Any:
+        return self.model.with_strangers()
+
+    @cached_property
+    def _partners(self) -> Any:
+        return self._ready.lexicon.partners
+
+    @cached_property
+    def _far(self) -> PlaceModel:
+        return PlaceModel(self._ready.lexicon, (FAR, FAR))
+
+    def lexicon(self, least: float = 0.01) -> list[tuple[str, str, float, float]]:
+        """(source word, target word, t(f | e), t(e | f)) where either is at least `least`, the likeliest first."""
+        lexicon = self.model.lexicon
+        table_D2 = lexicon.table_D2
+        rows = np.flatnonzero(table_D2.max(axis=1) >= least)
+        sources = lexicon.partners.sources_D[rows]
+        order = np.lexsort((-table_D2[rows, 0], sources))
+        return [
+            (
+                self.source_words[sources[row]],
+                self.target_words[lexicon.partners.targets_D[rows[row]]],
+                float(table_D2[rows[row], 0]),
+                float(table_D2[rows[row], 1]),
+            )
+            for row in order
+        ]
+
+    def save(self, folder: Path) -> None:
+        """aligner.json, words.json and tables.safetensors."""
+        facts = {
+            **{"kind": self.kind, "source_language": self.source_language, "target_language": self.target_language},
+            **{"words": self.cutting.words, "units": self.cutting.units, "fold": self.cutting.fold},
+            **{"symmetry": self.symmetry, "longest": self.longest},
+        }
+        write_model(folder, self.model, facts)
+        words = {"source": self.source_words, "target": self.target_words}
+        (folder / "words.json").write_text(json.dumps(words, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Raises UserError or OSError where this is no whole aligner."""
+        model, facts = read_model(folder)
+        words = json.loads((folder / "words.json").read_text(encoding="utf-8"))
+        return cls(
+            facts["kind"],
+            facts["source_language"],
+            facts["target_language"],
+            Cutting(facts["words"], facts["units"], facts["fold"]),
+            facts["symmetry"],
+            facts["longest"],
+            tuple(words["source"]),
+            tuple(words["target"]),
+            model,
+        )
+
+    def on_threads(self, threads: int) -> Self:
+        """The same, with so many threads; the links are the same."""
+        return replace(self, threads=threads)
+
+    def describe(self) -> Mapping[str, object]:
+        return {
+            "source_words": len(self.source_words),
+            "target_words": len(self.target_words),
+            "rows": len(self.model.lexicon.partners),
+            "words": self.cutting.words,
+            "units": self.cutting.units,
+            "symmetry": self.symmetry,
+        }
