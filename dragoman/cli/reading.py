@@ -29,12 +29,17 @@ def opened(
     *,
     columns: tuple[str, str] | None = None,
     inline_tags: Literal["strip", "keep"] = "strip",
+    unnamed: tuple[str, str] | None = None,
 ) -> FileBitext:
     """Open the files as pairs; say on standard error what was kept, and what was set aside and why."""
     from dragoman.corpus.formats import open_bitext
 
-    bitext = open_bitext(files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags)
-    say(f"{part}: {bitext.source_language}-{bitext.target_language}, {bitext.summary()}")
+    bitext = open_bitext(
+        files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags, unnamed=unnamed
+    )
+    languages = bitext.source_language, bitext.target_language
+    told = "" if languages == unnamed else f"{'-'.join(languages)}, "
+    say(f"{part}: {told}{bitext.summary()}")
     for line in (*bitext.warnings, *bitext.details()):
         say(f"{part}: {line}")
     return bitext
