@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from dragoman.alignment.kernels import TINY, count_links, gather, keep_posteriors, kernel
+from dragoman.alignment.kernels import TINY, count_links, gather, keep_posteriors
+from dragoman.compiling import kernel
 
 
 @kernel

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from dragoman.alignment.kernels import count_links, count_places, gather, keep_posteriors, kernel
+from dragoman.alignment.kernels import count_links, count_places, gather, keep_posteriors
+from dragoman.compiling import kernel
 
 LEAST = 1e-12
 

@@ -8,20 +8,12 @@ pair; its slot is the row of the lexical table that the two words share, whereve
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
-import numba
 import numpy as np
 
-# Sums may be reordered (vector instructions), but nothing is assumed of infinities and NaN.
-FAST = {"reassoc", "contract", "arcp", "nsz"}
+from dragoman.compiling import kernel
+
 TINY = 1e-30
-
-
-def kernel(function: Callable[..., Any]) -> Any:
-    """Compile when first called, keep the machine code on disk, run without the interpreter's lock."""
-    return numba.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")(function)
 
 
 @kernel

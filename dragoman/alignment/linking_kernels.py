@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from dragoman.alignment.kernels import kernel
+from dragoman.compiling import kernel
 
 STEPS = np.array([(-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1)], np.int64)
 

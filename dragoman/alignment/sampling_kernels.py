@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dragoman.alignment.kernels import kernel
+from dragoman.compiling import kernel
 
 MODULUS, MULTIPLIER = 2147483647, 48271  # Park & Miller 1993: the same draws compiled or not
 

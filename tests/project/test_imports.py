@@ -16,7 +16,7 @@ PACKAGE = Path(dragoman.contracts.__file__).parent
 
 LEVELS = (
     ("contracts",),
-    ("durations", "wording", "abilities", "processes", "texts", "links", "seeing"),
+    ("durations", "wording", "abilities", "processes", "texts", "links", "seeing", "compiling"),
     ("corpus", "evaluation", "drawing"),
     ("cleaning", "text", "search"),
     ("lm", "vectors", "alignment"),
