@@ -9,7 +9,6 @@ of the intersection, the mean over rounds, each with another seed.
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -69,13 +68,13 @@ def chinese(data: Path, folder: Path, units: str) -> Task:
 
 
 def run(command: list[str]) -> tuple[float, float]:
-    """Wall seconds and the largest resident memory (MB) of a process, its children waited for."""
+    """Wall seconds and the largest resident memory (MB) of a process or one of its children."""
     began = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"failed: {' '.join(command)}")
-    return time.monotonic() - began, max(usage.ru_maxrss, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss) / 1024
+    return time.monotonic() - began, usage.ru_maxrss / 1024
 
 
 def eflomal(task: Task, out: Path) -> tuple[float, float]:

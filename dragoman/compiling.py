@@ -12,8 +12,13 @@ FAST = {"reassoc", "contract", "arcp", "nsz"}
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile when first called, keep the machine code on disk, run without the interpreter's lock.
+    """Compile when first called, keep the machine code on disk (where that can be written), run without the
+    interpreter's lock.
 
     `kernel.py_func` is the same in plain Python.
     """
-    return numba.njit(cache=True, nogil=True, fastmath=FAST, error_model="numpy")(function)
+    options: dict[str, Any] = {"nogil": True, "fastmath": FAST, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError:  # neither this folder nor one of the user's can be written
+        return numba.njit(**options)(function)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain, pairwise, product
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -18,8 +18,9 @@ from dragoman.alignment.ibm import Diagonal, PlaceModel
 from dragoman.alignment.numbers import Floats, NumberedPairs, Numbering
 from dragoman.alignment.symmetrise import Symmetry, chosen_links
 from dragoman.alignment.words import Cutting, of_words, owners
-from dragoman.contracts import Ability, Link, SentencePair
+from dragoman.contracts import Ability, Link, SentencePair, UserError
 from dragoman.links import Alignment, TextPair
+from dragoman.seeing import Linked
 
 MOST_CELLS = 1 << 22  # of one pair
 CELLS_AT_ONCE = 1 << 24
@@ -93,13 +94,15 @@ class WordAligner:
         """Links of units and their probabilities."""
         if not keys:
             return []
+        return list(self.links_of_numbers(self._numbered(keys), symmetry, model=self._far if long else self._ready))
+
+    def _numbered(self, keys: Sequence[tuple[list[str], list[str]]]) -> NumberedPairs:
         source = Numbering(self.source_words, growing=False)
         target = Numbering(self.target_words, growing=False)
         for sources, targets in keys:
             source.add(sources)
             target.add(targets)
-        pairs = NumberedPairs(source.side(), target.side())
-        return list(self.links_of_numbers(pairs, symmetry, model=self._far if long else self._ready))
+        return NumberedPairs(source.side(), target.side())
 
     def links_of_numbers(
         self, pairs: NumberedPairs, symmetry: Any, post_X2: Floats | None = None, model: Any = None
@@ -108,16 +111,17 @@ class WordAligner:
         if post_X2 is not None:  # one block
             begins = pairs.cell_begins_N
             return iter(self._links_in(pairs, Block(0, len(pairs), begins, NO_SLOTS), post_X2, symmetry))
-        model = model or self._ready
-        cells = known_cells(
-            pairs.with_strangers() if pairs.source.vocabulary < self._words_known else pairs,
-            self._partners,
-            CELLS_AT_ONCE,
-        )
+        known = pairs.with_strangers() if pairs.source.vocabulary < self._words_known else pairs
         return chain.from_iterable(
-            self._links_in(cells.pairs, block, model.posteriors(cells, block, self.threads), symmetry)
-            for block in cells.blocks()
+            self._links_in(known, block, post_X2, symmetry)
+            for block, post_X2 in self._believed(known, model or self._ready)
         )
+
+    def _believed(self, pairs: NumberedPairs, model: Any) -> Iterator[tuple[Block, Floats]]:
+        """The posteriors of all pairs, block by block."""
+        cells = known_cells(pairs, self._partners, CELLS_AT_ONCE)
+        for block in cells.blocks():
+            yield block, model.posteriors(cells, block, self.threads)
 
     def _links_in(self, pairs: NumberedPairs, block: Block, post_X2: Floats, symmetry: Any) -> list[list[Rated]]:
         first, last = block.first, block.last
@@ -148,6 +152,33 @@ class WordAligner:
     @cached_property
     def _far(self) -> PlaceModel:
         return PlaceModel(self._ready.lexicon, (FAR, FAR))
+
+    def explain_links(self, source: str, target: str) -> Linked:
+        """What both directions believe of every two words. UserError for texts longer than those that it learnt
+        from."""
+        (alignment,) = self.align([(source, target)])
+        keys = self.cutting.keys(source), self.cutting.keys(target)
+        if max(map(len, keys)) > self.longest:
+            raise UserError(f"more than {self.longest} words are too many to be looked at: give a shorter text")
+        post_X2 = np.zeros((0, 2), np.float32)
+        if all(keys):
+            ((_, post_X2),) = self._believed(self._numbered([keys]), self._ready)
+        words_TS2 = np.zeros((len(alignment.target_words), len(alignment.source_words), 2))
+        sources = owners(alignment.source_words, self.cutting.unit_spans(source))
+        targets = owners(alignment.target_words, self.cutting.unit_spans(target))
+        for cell, (units, others) in enumerate(product(sources, targets)):
+            for s, t in product(units, others):
+                words_TS2[t, s] = np.maximum(words_TS2[t, s], post_X2[cell])
+        return Linked(
+            self.kind,
+            (self.source_language, self.target_language),
+            tuple(source[start:end] for start, end in alignment.source_words),
+            tuple(target[start:end] for start, end in alignment.target_words),
+            words_TS2[:, :, 0],
+            words_TS2[:, :, 1],
+            alignment.links,
+            alignment.probabilities,
+        )
 
     def lexicon(self, least: float = 0.01) -> list[tuple[str, str, float, float]]:
         """(source word, target word, t(f | e), t(e | f)) where either is at least `least`, the likeliest first."""

@@ -6,23 +6,23 @@ import math
 
 import numpy as np
 
-from dragoman.alignment.kernels import TINY, count_links, gather, keep_posteriors
+from dragoman.alignment.kernels import TINY, count_links, gather, keep_posteriors, total_of
 from dragoman.compiling import kernel
 
 
 @kernel
-def add_scaled(total, vector, factor):
-    """total += factor * vector."""
-    for i in range(len(total)):
-        total[i] += factor * vector[i]
+def add_scaled(total, to, vector, begin, length, factor):
+    """total[to + i] += factor * vector[begin + i]."""
+    for i in range(length):
+        total[to + i] += factor * vector[begin + i]
 
 
 @kernel
-def dot(left, right):
-    """left . right"""
-    total = left.dtype.type(0)
-    for i in range(len(left)):
-        total += left[i] * right[i]
+def dot(left, begin, right, length):
+    """The sum of left[begin + i] * right[i]."""
+    total = np.float32(0)
+    for i in range(length):
+        total += left[begin + i] * right[i]
     return total
 
 
@@ -34,34 +34,36 @@ def forward(emit, null, weights, middle, none, ignore, outputs, inputs, a, n, s,
     (1 - none) w(i - k + 1) / sum_i w(i - k + 1), = s_k w(i - k + 1); no word is, with `none`, and the state stays.
     States with less than `ignore` are passed over. Result: log p(f | e).
     """
-    ones = emit.dtype.type(1)
+    one = np.float32(1)
     for k in range(inputs + 1):
-        s[k] = (ones - none) / weights[middle - k + 1 : middle - k + 1 + inputs].sum()
+        s[k] = (one - none) / total_of(weights, middle - k + 1, inputs)
         t[k] = 0
     t[0] = 1
     loglik = 0.0
     for j in range(outputs):
-        row, chosen = a[j, :inputs], emit[j, :inputs]
-        row[:] = 0
-        total = none * null[j] * t[: inputs + 1].sum()
-        for k in range(inputs + 1):
-            n[j, k] = none * null[j] * t[k]
-            if t[k] > ignore:
-                add_scaled(row, weights[middle - k + 1 : middle - k + 1 + inputs], s[k] * t[k])
+        row, idle = a[j], none * null[j]
         for i in range(inputs):
-            row[i] *= chosen[i]
-        total += row.sum()
+            row[i] = 0
+        total = idle * total_of(t, 0, inputs + 1)
+        for k in range(inputs + 1):
+            n[j, k] = idle * t[k]
+            if t[k] > ignore:
+                add_scaled(row, 0, weights, middle - k + 1, inputs, s[k] * t[k])
+        for i in range(inputs):
+            row[i] *= emit[j, i]
+        total += total_of(row, 0, inputs)
         if total < TINY:  # nothing explains this word: it comes from no word, and tells nothing
-            null[j] = ones / none
-            chosen[:] = 0
-            row[:] = 0
-            n[j, : inputs + 1] = t[: inputs + 1]
+            null[j] = one / none
+            for i in range(inputs):
+                emit[j, i] = row[i] = 0
+            for k in range(inputs + 1):
+                n[j, k] = t[k]
             c[j] = 1
             loglik += math.log(TINY)
             continue
         c[j] = total
         loglik += math.log(total)
-        scale = ones / total
+        scale = one / total
         t[0] = n[j, 0] = n[j, 0] * scale
         for i in range(inputs):
             row[i] *= scale
@@ -78,27 +80,26 @@ def backward(
 
     jumps[middle + d] += expected jumps / w(d); left_K[k] += expected departures from state k, to another word.
     """
-    b[: inputs + 1] = 1
+    one = np.float32(1)
+    for k in range(inputs + 1):
+        b[k] = one
     for back in range(outputs):
         j = outputs - 1 - back
-        row, chosen, after = a[j, :inputs], emit[j, :inputs], post[j, :inputs]
-        scale = emit.dtype.type(1) / c[j]
-        null_post[j] = dot(n[j, : inputs + 1], b[: inputs + 1])
+        chosen, scale = emit[j], one / c[j]
+        null_post[j] = dot(n[j], 0, b, inputs + 1)
         for i in range(inputs):
-            after[i] = row[i] * b[i + 1]
+            post[j, i] = a[j, i] * b[i + 1]
             chosen[i] *= b[i + 1] * scale
-        for k in range(inputs + 1):
-            if j == 0:
-                t[k] = 1 if k == 0 else 0
-            else:
-                t[k] = n[j - 1, k] + (a[j - 1, k - 1] if k > 0 else 0)
+        t[0] = n[j - 1, 0] if j > 0 else one
+        for k in range(1, inputs + 1):
+            t[k] = n[j - 1, k] + a[j - 1, k - 1] if j > 0 else np.float32(0)
         for k in range(inputs + 1):
             if t[k] <= ignore:
                 b[k] = 0
                 continue
             leaving = s[k] * t[k]
-            add_scaled(jumps[middle - k + 1 : middle - k + 1 + inputs], chosen, leaving)
-            value = dot(weights[middle - k + 1 : middle - k + 1 + inputs], chosen)
+            add_scaled(jumps, middle - k + 1, chosen, 0, inputs, leaving)
+            value = dot(weights, middle - k + 1, chosen, inputs)
             left_K[k] += leaving * value
             b[k] = s[k] * value + none * null[j] * scale * b[k]
 
@@ -133,21 +134,11 @@ def expect_chains(
     weights_2W: w(d) for d = -longest .. longest; jumps_2W receives expected jumps / w(d), left_2KK departures by (k,
     I).
     """
-    shape = (longest, longest + 1)
-    emit_0, emit_1, post_0, post_1 = (
-        np.empty(shape, np.float32),
-        np.empty(shape, np.float32),
-        np.empty(shape, np.float32),
-        np.empty(shape, np.float32),
-    )
-    a, n, left, jumps = (
-        np.empty(shape, np.float32),
-        np.empty(shape, np.float32),
-        np.zeros(longest + 1, np.float32),
-        np.zeros(weights_2W.shape[1], np.float32),
-    )
-    none_0, none_1, null_0_J, null_1_I = np.empty((4, longest), np.float32)
-    b, s, c, t = np.empty((4, longest + 1), np.float32)
+    emit, post = np.empty((2, longest, longest), np.float32), np.empty((2, longest, longest), np.float32)
+    null, null_post = np.empty((2, longest), np.float32), np.empty((2, longest), np.float32)
+    walked, scratch = np.empty((2, longest, longest + 1), np.float32), np.empty((4, longest + 1), np.float32)
+    a, n, b, s, c, t = walked[0], walked[1], scratch[0], scratch[1], scratch[2], scratch[3]
+    jumps, left = np.zeros(weights_2W.shape[1], np.float32), np.zeros(longest + 1, np.float32)
     middle = weights_2W.shape[1] // 2
     logs = np.zeros(2)
     for pair in range(first, last):
@@ -156,18 +147,16 @@ def expect_chains(
         if rows == 0 or columns == 0:
             continue
         cell = cell_begins_N[pair]
-        gather(slots_X, cell, rows, columns, table_D2, 0, null_0, targets_X, target, emit_0, none_0)
-        gather(slots_X, cell, rows, columns, table_D2, 1, null_1, sources_X, source, emit_1, none_1)
         for way in range(2):
-            emit, null, post, null_post = (
-                (emit_0, none_0, post_0, null_0_J) if way == 0 else (emit_1, none_1, post_1, null_1_I)
-            )
             outputs, inputs = (columns, rows) if way == 0 else (rows, columns)
-            logs[way] += forward(emit, null, weights_2W[way], middle, none, ignore, outputs, inputs, a, n, s, c, t)
+            null_V, words_X, begin = (null_0, targets_X, target) if way == 0 else (null_1, sources_X, source)
+            one, nothing, weights = emit[way], null[way], weights_2W[way]
+            gather(slots_X, cell, rows, columns, table_D2, way, null_V, words_X, begin, one, nothing)
+            logs[way] += forward(one, nothing, weights, middle, none, ignore, outputs, inputs, a, n, s, c, t)
             backward(
-                emit,
-                null,
-                weights_2W[way],
+                one,
+                nothing,
+                weights,
                 middle,
                 none,
                 ignore,
@@ -179,8 +168,8 @@ def expect_chains(
                 s,
                 c,
                 t,
-                post,
-                null_post,
+                post[way],
+                null_post[way],
                 jumps,
                 left,
             )
@@ -197,10 +186,8 @@ def expect_chains(
                 cell,
                 rows,
                 columns,
-                post_0,
-                post_1,
-                null_0_J,
-                null_1_I,
+                post,
+                null_post,
                 targets_X,
                 target,
                 sources_X,
@@ -210,5 +197,5 @@ def expect_chains(
                 nulls_1,
             )
         if len(kept_X2):
-            keep_posteriors(cell, rows, columns, post_0, post_1, kept_X2)
+            keep_posteriors(cell, rows, columns, post, kept_X2)
     return logs

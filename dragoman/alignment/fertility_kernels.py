@@ -77,8 +77,12 @@ def expect_beside(score, links, born, outputs, inputs, p1, fertility_VF, inputs_
     """Expected links post_JI (i = 0: no word) and fertilities fertile_IF over the links, all their moves and swaps;
     each weighs what its probability is beside that of the links. Result: the sum of the weights."""
     total = 1.0
-    post_JI[:outputs, : inputs + 1] = 0.0
-    fertile_IF[: inputs + 1] = 0.0
+    most = fertile_IF.shape[1]
+    for i in range(inputs + 1):
+        for j in range(outputs):
+            post_JI[j, i] = 0.0
+        for phi in range(most):
+            fertile_IF[i, phi] = 0.0
     for j in range(outputs):
         i = links[j]
         old = max(score[j, i], LEAST)
@@ -106,10 +110,13 @@ def expect_beside(score, links, born, outputs, inputs, p1, fertility_VF, inputs_
             post_JI[k, other] -= value
     for j in range(outputs):
         post_JI[j, links[j]] += total
-    for i in range(1, inputs + 1):
-        fertile_IF[i, born[i]] += total
-    post_JI[:outputs, : inputs + 1] /= total
-    fertile_IF[: inputs + 1] /= total
+    for i in range(inputs + 1):
+        if i > 0:
+            fertile_IF[i, born[i]] += total
+        for j in range(outputs):
+            post_JI[j, i] /= total
+        for phi in range(most):
+            fertile_IF[i, phi] /= total
     return total
 
 
@@ -172,11 +179,11 @@ def expect_fertile(
             words, begin = (sources_X, source) if way == 0 else (targets_X, target)
             fertility, prior = (fertility_0, prior_0) if way == 0 else (fertility_1, prior_1)
             at = prior_begins_N2[pair, way]
-            if way == 0:
-                gather(slots_X, cell, rows, columns, table_D2, 0, null_0, targets_X, target, emit, null)
-            else:
-                gather(slots_X, cell, rows, columns, table_D2, 1, null_1, sources_X, source, emit, null)
-            born[: inputs + 1] = 0
+            null_V, others, at_others = (null_0, targets_X, target) if way == 0 else (null_1, sources_X, source)
+            places_X, fertile_VF = (places_0, fertile_0) if way == 0 else (places_1, fertile_1)
+            gather(slots_X, cell, rows, columns, table_D2, way, null_V, others, at_others, emit, null)
+            for i in range(inputs + 1):
+                born[i] = 0
             for j in range(outputs):
                 score[j, 0] = null[j]
                 best = 0
@@ -199,13 +206,10 @@ def expect_fertile(
                 for i in range(inputs):
                     post[way, j, i] = max(0.0, post_JI[j, i + 1])
             if len(counts_D2):
-                count_places(post[way], null_post[way], outputs, inputs, at, places_0 if way == 0 else places_1)
+                count_places(post[way], null_post[way], outputs, inputs, at, places_X)
                 for i in range(inputs):
                     for phi in range(fertility.shape[1]):
-                        if way == 0:
-                            fertile_0[words[begin + i], phi] += fertile_IF[i + 1, phi]
-                        else:
-                            fertile_1[words[begin + i], phi] += fertile_IF[i + 1, phi]
+                        fertile_VF[words[begin + i], phi] += fertile_IF[i + 1, phi]
         if len(counts_D2):
             count_links(
                 False,
@@ -213,10 +217,8 @@ def expect_fertile(
                 cell,
                 rows,
                 columns,
-                post[0],
-                post[1],
-                null_post[0],
-                null_post[1],
+                post,
+                null_post,
                 targets_X,
                 target,
                 sources_X,
@@ -226,5 +228,5 @@ def expect_fertile(
                 nulls_1,
             )
         if len(kept_X2):
-            keep_posteriors(cell, rows, columns, post[0], post[1], kept_X2)
+            keep_posteriors(cell, rows, columns, post, kept_X2)
     return logs

@@ -32,8 +32,8 @@ class Jumps:
         return int(self.weights_2W.shape[1]) // 2
 
     def spread(self, longest: int) -> Floats:
-        """w(d) for d = -longest .. longest + 1."""
-        return self.weights_2W[:, self.classes(longest)]
+        """w(d) for d = -longest .. longest, each direction in one piece of memory."""
+        return np.ascontiguousarray(self.weights_2W[:, self.classes(longest)])
 
     def classes(self, longest: int) -> Integers:
         """The place of each jump in the weights."""

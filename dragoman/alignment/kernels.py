@@ -17,6 +17,15 @@ TINY = 1e-30
 
 
 @kernel
+def total_of(vector, begin, length):
+    """The sum of so many numbers."""
+    total = np.float32(0)
+    for i in range(length):
+        total += vector[begin + i]
+    return total
+
+
+@kernel
 def number_partners(occurrences_X, word_begins_V, sentence_X, target_begins_N, targets_X, stamp_V, partners_D):
     """Give each source word's partners their rows in the table, the rows of one source word one after the other.
 
@@ -140,10 +149,8 @@ def count_links(
     cell,
     rows,
     columns,
-    post_0,
-    post_1,
-    null_0,
-    null_1,
+    post,
+    null_post,
     targets_X,
     target,
     sources_X,
@@ -156,27 +163,25 @@ def count_links(
     2006)."""
     for i in range(rows):
         for j in range(columns):
-            p, q = post_0[j, i], post_1[i, j]
+            p, q = post[0, j, i], post[1, i, j]
             slot = slots_X[cell + i * columns + j]
             if agree:
-                counts_D2[slot, 0] += p * q
-                counts_D2[slot, 1] += p * q
-            else:
-                counts_D2[slot, 0] += p
-                counts_D2[slot, 1] += q
+                p = q = p * q
+            counts_D2[slot, 0] += p
+            counts_D2[slot, 1] += q
     for j in range(columns):
-        nulls_0[targets_X[target + j]] += null_0[j]
+        nulls_0[targets_X[target + j]] += null_post[0, j]
     for i in range(rows):
-        nulls_1[sources_X[source + i]] += null_1[i]
+        nulls_1[sources_X[source + i]] += null_post[1, i]
 
 
 @kernel
-def keep_posteriors(cell, rows, columns, post_0, post_1, kept_X2):
+def keep_posteriors(cell, rows, columns, post, kept_X2):
     """Write the posteriors of both directions where the cells of the pair are."""
     for i in range(rows):
         for j in range(columns):
-            kept_X2[cell + i * columns + j, 0] = post_0[j, i]
-            kept_X2[cell + i * columns + j, 1] = post_1[i, j]
+            kept_X2[cell + i * columns + j, 0] = post[0, j, i]
+            kept_X2[cell + i * columns + j, 1] = post[1, i, j]
 
 
 @kernel
@@ -209,10 +214,8 @@ def expect_positions(
     places_0, places_1 receive the expected choices of places, laid out as the priors; with length 0 they are not
     counted. kept_X2: posteriors by cell; with length 0 they are not kept.
     """
-    emit_0, emit_1 = np.empty((longest, longest), np.float32), np.empty((longest, longest), np.float32)
-    post_0, post_1 = np.empty((longest, longest), np.float32), np.empty((longest, longest), np.float32)
-    none_0, none_1 = np.empty(longest, np.float32), np.empty(longest, np.float32)
-    null_post_0, null_post_1 = np.empty(longest, np.float32), np.empty(longest, np.float32)
+    emit, post = np.empty((longest, longest), np.float32), np.empty((2, longest, longest), np.float32)
+    null, null_post = np.empty(longest, np.float32), np.empty((2, longest), np.float32)
     logs = np.zeros(2)
     for pair in range(first, last):
         source, target = source_begins_N[pair], target_begins_N[pair]
@@ -220,11 +223,15 @@ def expect_positions(
         if rows == 0 or columns == 0:
             continue
         cell = cell_begins_N[pair]
-        at_0, at_1 = prior_begins_N2[pair, 0], prior_begins_N2[pair, 1]
-        gather(slots_X, cell, rows, columns, table_D2, 0, null_0, targets_X, target, emit_0, none_0)
-        gather(slots_X, cell, rows, columns, table_D2, 1, null_1, sources_X, source, emit_1, none_1)
-        logs[0] += position_posteriors(emit_0, none_0, prior_0, at_0, columns, rows, post_0, null_post_0)
-        logs[1] += position_posteriors(emit_1, none_1, prior_1, at_1, rows, columns, post_1, null_post_1)
+        for way in range(2):
+            outputs, inputs = (columns, rows) if way == 0 else (rows, columns)
+            null_V, words_X, begin = (null_0, targets_X, target) if way == 0 else (null_1, sources_X, source)
+            prior_X, places_X = (prior_0, places_0) if way == 0 else (prior_1, places_1)
+            at = prior_begins_N2[pair, way]
+            gather(slots_X, cell, rows, columns, table_D2, way, null_V, words_X, begin, emit, null)
+            logs[way] += position_posteriors(emit, null, prior_X, at, outputs, inputs, post[way], null_post[way])
+            if len(places_X):
+                count_places(post[way], null_post[way], outputs, inputs, at, places_X)
         if len(counts_D2):
             count_links(
                 agree,
@@ -232,10 +239,8 @@ def expect_positions(
                 cell,
                 rows,
                 columns,
-                post_0,
-                post_1,
-                null_post_0,
-                null_post_1,
+                post,
+                null_post,
                 targets_X,
                 target,
                 sources_X,
@@ -244,11 +249,8 @@ def expect_positions(
                 nulls_0,
                 nulls_1,
             )
-        if len(places_0):
-            count_places(post_0, null_post_0, columns, rows, at_0, places_0)
-            count_places(post_1, null_post_1, rows, columns, at_1, places_1)
         if len(kept_X2):
-            keep_posteriors(cell, rows, columns, post_0, post_1, kept_X2)
+            keep_posteriors(cell, rows, columns, post, kept_X2)
     return logs
 
 

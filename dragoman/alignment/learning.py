@@ -91,8 +91,10 @@ def cutting_of(recipe: Any, pairs: Iterable[SentencePair]) -> Cutting:
     return Cutting(words, recipe.units, recipe.fold)
 
 
-def _ibm1(recipe: Any, cells: Cells, work: Work, threads: int, *, agree: bool = False) -> PlaceModel:
-    prior = Prior(getattr(recipe, "alpha", 0.0) if recipe.kind != "aligner-best" else 0.0)
+def _ibm1(
+    recipe: Any, cells: Cells, work: Work, threads: int, *, alpha: float | None = None, agree: bool = False
+) -> PlaceModel:
+    prior = Prior(recipe.alpha if alpha is None else alpha)
     model = PlaceModel(uniform_lexicon(cells.partners, prior), (Uniform(), Uniform()), agree)
     return expect_and_maximise(model, cells, recipe.ibm1, work, threads, "IBM 1").model
 
@@ -103,24 +105,25 @@ def _ibm2(recipe: Any, cells: Cells, work: Work, threads: int) -> PlaceModel:
     return expect_and_maximise(model, cells, recipe.ibm2, work, threads, "IBM 2").model
 
 
-def _hmm(recipe: Any, cells: Cells, work: Work, threads: int, *, agree: bool = False) -> ChainModel:
-    lexicon = _ibm1(recipe, cells, work, threads, agree=agree).lexicon
-    model = ChainModel(lexicon, first_jumps(recipe.reach), recipe.none, agree, getattr(recipe, "ignore", 0.0))
+def _hmm(recipe: Any, cells: Cells, work: Work, threads: int) -> ChainModel:
+    model = ChainModel(_ibm1(recipe, cells, work, threads).lexicon, first_jumps(recipe.reach), recipe.none)
     return expect_and_maximise(model, cells, recipe.hmm, work, threads, "HMM").model
 
 
 def _fast(recipe: Any, cells: Cells, work: Work, threads: int) -> ChainModel:
-    return _hmm(recipe, cells, work, threads, agree=True)
+    lexicon = _ibm1(recipe, cells, work, threads, alpha=0.0, agree=True).lexicon
+    model = ChainModel(lexicon, first_jumps(recipe.reach), recipe.none, agree=True, ignore=recipe.ignore)
+    return expect_and_maximise(model, cells, recipe.hmm, work, threads, "HMM").model
 
 
 def _best(recipe: Any, cells: Cells, work: Work, threads: int) -> Any:
-    chain = _hmm(recipe, cells, work, threads, agree=True)
+    chain = _fast(recipe, cells, work, threads)
     choices = Choices(recipe.alpha, recipe.none, recipe.bonus, recipe.fertility)
     return sample_model(chain, cells, choices, recipe.samplers, recipe.burn, recipe.keep, work, threads)
 
 
 def _ibm3(recipe: Any, cells: Cells, work: Work, threads: int) -> FertileModel:
-    start = replace(_ibm1(recipe, cells, work, threads), places=(Table({}), Table({})))
+    start = replace(_ibm1(recipe, cells, work, threads, alpha=0.0), places=(Table({}), Table({})))
     second = expect_and_maximise(start, cells, recipe.ibm2, work, threads, "IBM 2").model
     words = cells.pairs.source.vocabulary, cells.pairs.target.vocabulary
     forward, reverse = (distortion_of(table) for table in second.places if isinstance(table, Table))

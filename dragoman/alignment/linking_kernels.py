@@ -92,8 +92,10 @@ def symmetrise_pairs(
         rows, columns = in_begins_N[pair + 1] - in_begins_N[pair], out_begins_N[pair + 1] - out_begins_N[pair]
         begin, end = cell_begins_N[pair], cell_begins_N[pair + 1]
         bits, chosen = bits_X[begin:end], chosen_X[begin:end]
-        linked_i[:rows] = False
-        linked_j[:columns] = False
+        for i in range(rows):
+            linked_i[i] = False
+        for j in range(columns):
+            linked_j[j] = False
         for i in range(rows):
             for j in range(columns):
                 cell = i * columns + j

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dragoman.alignment.kernels import total_of
 from dragoman.compiling import kernel
 
 MODULUS, MULTIPLIER = 2147483647, 48271  # Park & Miller 1993: the same draws compiled or not
@@ -72,11 +73,13 @@ def count_drawn(
     (and departures by state and length), each fertility. Links, sums and nulls are added; jumps and fertilities too."""
     most = fertile_VF.shape[1] - 1
     middle = len(jumps_W) // 2
+    born = np.empty(len(left_KK), np.int64)
     for pair in range(pairs):
         begin, first = in_begins_N[pair], out_begins_N[pair]
         inputs, outputs = in_begins_N[pair + 1] - begin, out_begins_N[pair + 1] - first
         state = 0
-        born = np.zeros(inputs, np.int64)
+        for i in range(inputs):
+            born[i] = 0
         for j in range(outputs):
             i = links_X[first + j]
             if i < 0:
@@ -143,12 +146,13 @@ def sample_links(
             continue
         if len(seeds_N):
             state[0] = seeds_N[pair]
-        born[:inputs] = 0
+        for i in range(inputs):
+            born[i] = 0
         for j in range(outputs):
             if links_X[first + j] >= 0:
                 born[links_X[first + j]] += 1
         for k in range(inputs + 1):
-            s[k] = 1.0 / weights[middle - k + 1 : middle - k + 1 + inputs].sum()
+            s[k] = np.float32(1) / total_of(weights, middle - k + 1, inputs)
         before = 0
         for j in range(outputs):
             at = first + j

@@ -59,6 +59,9 @@ class FilterOptions:
     number_share: Limit = Field(default=0.5, ge=0, le=1, description="share of numbers that both sides have at least")
     link_share: Limit = Field(default=0.5, ge=0, le=1, description="share of links that both sides have at least")
     repeats: Limit = Field(default=6, ge=1, description="the same words in a row, so often at most")
+    alignment: Limit = Field(
+        default=0.3, ge=0, le=1, description="with --aligner: share of words that it links at least, of both sides"
+    )
 
     def filters(self) -> list[Filter]:
         """Those that are on, in the order in which they give reasons."""
@@ -159,7 +162,7 @@ class Cleaner:
     """Judges records, in order; `report` is what it has seen so far.
 
     more: filters besides those of the recipe, which know more (a model). crew: processes that judge, made by
-    `judge_for` with the same recipe, languages and test sentences; none where the work is done here.
+    `judge_for` with the same arguments; none where the work is done here.
     """
 
     def __init__(
@@ -242,12 +245,17 @@ def judge_for(
 
 @contextmanager
 def crew_for(
-    recipe: CleaningRecipe, languages: tuple[str, str], held_out: frozenset[int], size: int, workers: int = 0
+    recipe: CleaningRecipe,
+    languages: tuple[str, str],
+    held_out: frozenset[int],
+    size: int,
+    workers: int = 0,
+    more: Sequence[Filter] = (),
 ) -> Iterator[list[Worker]]:
     """Processes for `Cleaner`, ended with the block: so many, or one for each core for LARGE files (size: their bytes);
-    none where one would do."""
+    none where one would do. more: further filters, picklable."""
     count = workers or (min(cores(), MOST) if size >= LARGE else 1)
-    crew = started(partial(judge_for, recipe, languages, held_out), count) if count > 1 else []
+    crew = started(partial(judge_for, recipe, languages, held_out, more), count) if count > 1 else []
     try:
         yield crew
     finally:

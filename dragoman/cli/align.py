@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 from cyclopts import App, Parameter
 
@@ -28,7 +29,7 @@ from dragoman.cli.options import (
 )
 from dragoman.cli.reading import every_record, opened
 from dragoman.cli.screen import say, screen
-from dragoman.contracts import Progress, SentencePair, UserError, Work
+from dragoman.contracts import Interrupted, Progress, SentencePair, UserError, Work
 
 if TYPE_CHECKING:
     from dragoman.corpus.bitext import FileBitext
@@ -118,17 +119,14 @@ def align(
     recipe: Any = recipe_from(kind, [*(set_ or ()), *(f"{name}={value}" for name, value in given.items() if value)])
     _refuse_overwriting(files, out, lexicon)
     bitext = _opened(files, source, target, on_bad_line)
-    with screen(quiet) as report, stopping() as stop, tempfile.TemporaryDirectory() as folder:
-        work = Work(Path(folder), report, 1 if seed is None else seed, threads=threads, stop=stop)
-        learnt = recipe.learn(bitext, work)
-    aligner = learnt.aligner
-    if words in (None, "auto"):
-        say(f"align: links count words by {aligner.cutting.words} (--words)")
-    found = learnt.alignments(bitext)
-    rows = ((pair, None if pair is None else next(found)) for pair in every_record(bitext))
-    _write(rows, out, probabilities, quiet)
-    if lexicon is not None:
-        _write_lexicon(aligner, lexicon)
+    with _outputs(out, lexicon) as (output, table):
+        learnt = _learnt(recipe, bitext, 1 if seed is None else seed, threads, quiet)
+        if words in (None, "auto"):
+            say(f"align: links count words by {learnt.aligner.cutting.words} (--words)")
+        found = learnt.alignments(bitext)
+        rows = ((pair, None if pair is None else next(found)) for pair in every_record(bitext))
+        _write(rows, output, probabilities, quiet or out == "-")
+        _write_lexicon(learnt.aligner, table)
 
 
 def apply(
@@ -162,9 +160,10 @@ def apply(
     _refuse_overwriting(files, out, lexicon)
     aligner = loaded_aligner(model, threads)
     bitext = _opened(files, source or aligner.source_language, target or aligner.target_language, on_bad_line)
-    _write(aligned(aligner, every_record(bitext), symmetrise or ""), out, probabilities, quiet)
-    if lexicon is not None:
-        _write_lexicon(aligner, lexicon)
+    with _outputs(out, lexicon) as (output, table):
+        rows = aligned(aligner, every_record(bitext), symmetrise or "")
+        _write(rows, output, probabilities, quiet or out == "-")
+        _write_lexicon(aligner, table)
 
 
 def evaluate(*, links: File, gold: File, as_json: Json = False) -> None:
@@ -245,11 +244,28 @@ def _refuse_overwriting(files: Sequence[str], *outputs: str | None) -> None:
     refuse_overwriting(files, [name for name in outputs if name is not None])
 
 
-def _write(rows: Iterable[Row], out: str, probabilities: bool, quiet: bool) -> None:
+def _learnt(recipe: Any, bitext: FileBitext, seed: int, threads: int, quiet: bool) -> Any:
+    """Interrupted, with what that means here, after Ctrl-C."""
+    told = "ending after this step; once more ends at once"
+    with screen(quiet) as report, stopping(told) as stop, tempfile.TemporaryDirectory() as folder:
+        try:
+            return recipe.learn(bitext, Work(Path(folder), report, seed, threads=threads, stop=stop))
+        except Interrupted as interruption:
+            raise Interrupted("interrupted; nothing was written") from interruption
+
+
+@contextmanager
+def _outputs(out: str, lexicon: str | None) -> Iterator[tuple[TextIO, TextIO | None]]:
+    """The files of the links and of the lexicon, opened before anything slow begins."""
     from dragoman.corpus.lines import writing
 
+    with writing(out) as output, nullcontext() if lexicon is None else writing(lexicon) as table:
+        yield output, table
+
+
+def _write(rows: Iterable[Row], output: TextIO, probabilities: bool, quiet: bool) -> None:
     faults = 0
-    with screen(quiet or out == "-") as report, writing(out) as output:
+    with screen(quiet) as report:
         for done, (pair, alignment) in enumerate(rows, start=1):
             print(_line(alignment, probabilities), file=output)
             if alignment is not None and alignment.fault and pair is not None:
@@ -280,10 +296,8 @@ def _line(alignment: Alignment | None, probabilities: bool) -> str:
     return " ".join(f"{i}-{j}" for i, j in alignment.links)
 
 
-def _write_lexicon(aligner: Any, path: str) -> None:
-    from dragoman.corpus.lines import writing
-
-    with writing(path) as output:
+def _write_lexicon(aligner: Any, output: TextIO | None) -> None:
+    if output is not None:
         for source, target, forward, reverse in aligner.lexicon():
             print(f"{source}\t{target}\t{forward:.6f}\t{reverse:.6f}", file=output)
 

@@ -19,6 +19,7 @@ from dragoman.contracts import UserError
 
 if TYPE_CHECKING:
     from dragoman.cleaning.cleaner import Cleaner, CleaningRecipe
+    from dragoman.cleaning.filters import Filter
     from dragoman.corpus.rows import Rows
 
 REJECTED, PICTURE = "rejected.tsv", "picture.png"
@@ -93,6 +94,9 @@ def clean(
     recipe: Recipe = None,
     set_: Settings | None = None,
     test: Test = None,
+    aligner: Annotated[
+        Folder | None, Parameter(help="A trained aligner: pairs in which it links too few words are left out.")
+    ] = None,
     as_json: Json = False,
     reading: ReadingFlags = ReadingFlags(),
     workers: Workers = 0,
@@ -132,8 +136,9 @@ def clean(
     nothing: NothingKept | None = None
     with ExitStack() as stack:
         rows, languages, size = stack.enter_context(walked(reading, files, "cleaning", quiet))
-        crew = stack.enter_context(crew_for(wanted, languages, held_out, size, workers))
-        cleaner = Cleaner(wanted, languages, held_out, crew=crew)
+        more = [_aligned(aligner, wanted, languages)] if aligner is not None else []
+        crew = stack.enter_context(crew_for(wanted, languages, held_out, size, workers, more))
+        cleaner = Cleaner(wanted, languages, held_out, more, crew)
         reject = stack.enter_context(rejected_file(aside)) if aside else None
         try:
             said = write_columns(_kept(cleaner, rows, reject), out, *languages).summary()
@@ -143,6 +148,7 @@ def clean(
         "files": list(files),
         "languages": "-".join(languages),
         "test sets": list(test or []),
+        **({"aligner": aligner} if aligner is not None else {}),
         "written": [] if nothing else list(out),
         "recipe": asdict(wanted),
     }
@@ -179,6 +185,12 @@ def _recipe(file: str | None, sets: list[str] | None) -> CleaningRecipe:
 
     recipe: CleaningRecipe = tool_from("cleaning", file, sets or ())
     return recipe
+
+
+def _aligned(folder: str, wanted: CleaningRecipe, languages: tuple[str, str]) -> Filter:
+    from dragoman.system.mismatched import aligned_filter
+
+    return aligned_filter(folder, wanted.filters.alignment, languages)
 
 
 def _held_out(test: list[str] | None, reading: ReadingFlags) -> frozenset[int]:

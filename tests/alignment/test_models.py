@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise, product
 from math import log, prod
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -18,6 +22,19 @@ from dragoman.alignment.lexicon import uniform_lexicon
 from tests.alignment.small import WORK, cells_of, random_lexicon, tables_of
 
 Probability = Callable[[Sequence[int]], float]
+
+
+def drawing() -> ModuleType:
+    place = Path(__file__).parents[2] / "docs/draw_em.py"
+    specification = importlib.util.spec_from_file_location("draw_em", place)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+DRAWING = drawing()
 
 
 def enumerated(probability: Probability, outputs: int, inputs: int) -> tuple[float, np.ndarray]:
@@ -170,3 +187,26 @@ def test_a_sparse_prior_is_exp_digamma() -> None:
     assert exp_digamma(1.0) == pytest.approx(np.exp(-gamma), rel=1e-7)
     assert exp_digamma(2.0) == pytest.approx(np.exp(1 - gamma), rel=1e-7)
     assert exp_digamma(0.5) == pytest.approx(np.exp(-gamma - 2 * log(2)), rel=1e-7)
+
+
+@pytest.mark.parametrize("page", ["docs/methods/alignment.md", "docs/zh/methods/alignment.md"])
+def test_the_pages_have_the_numbers_of_em(page: str) -> None:
+    lines = (DRAWING.ROOT / page).read_text(encoding="utf-8").splitlines()
+    head, *rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in lines
+        if re.match(r"\| ([0-9]|iteration|迭代) ", line)
+    ]
+    assert len(rows) == 6
+    names = [tuple(name.split(", ")) for name in head[1:-1]]
+    before = 0.0
+    for told, (table_TS, targets, sources, loglik) in zip(rows, DRAWING.tables(5), strict=True):
+        found = [table_TS[targets.index(target), sources.index(source)] for target, source in names]
+        assert [f"{value:.4f}" for value in found] == told[1:-1]
+        assert f"{loglik:.4f}" == told[-1]
+        assert float(told[-1]) > (before or -9)
+        before = float(told[-1])
+
+
+def test_the_picture_of_em_is_that_of_the_code() -> None:
+    assert DRAWING.PICTURE.read_text(encoding="utf-8") == DRAWING.drawn()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.cli import main
 from dragoman.text.words import word_spans
 from tests.cli.conftest import Run
 
@@ -127,3 +128,67 @@ def test_files_of_odd_lines_keep_their_count(dragoman: Dragoman, tmp_path: Path,
     run = dragoman("align", *files)
     assert run.code == 0, run.err
     assert run.out.count("\n") == {"unicode_breaks": 3, "blank_between": 4}.get(name, 2)
+
+
+@pytest.fixture(scope="module")
+def aligner(pair_files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models") / "aligner"
+    assert main(["train", "aligner-fast", "--train", *map(str, pair_files), "--out", str(folder), "-q"]) == 0
+    return folder
+
+
+def test_links_are_drawn_like_attention(
+    dragoman: Dragoman, aligner: Path, transformer: Path, pair_files: tuple[Path, Path]
+) -> None:
+    source, target = (file.read_text(encoding="utf-8").splitlines()[0] for file in pair_files)
+    run = dragoman("explain", aligner, source, "--reference", target)
+    assert run.code == 0, run.err
+    assert all(" - " in line or "without a link" in line for line in run.out.splitlines())
+    assert dragoman("explain", aligner, source, "--reference", target, "--out", "x.json").code == 0
+    table = json.loads(Path("x.json").read_text(encoding="utf-8"))
+    assert len(table["forward"]) == len(table["target_words"]) == len(word_spans(target))
+    both = ("explain", transformer, source, "--max-ratio", 0.3, "--aligner", aligner)
+    assert dragoman(*both, "--out", "x.svg").code == 0
+    titles = Path("x.svg").read_text(encoding="utf-8")
+    assert "Attention" in titles
+    assert "Links by aligner-fast" in titles
+    for wrong in ([source], [source, "--reference", target, "--gates"], [source, "--reference", " "]):
+        assert dragoman("explain", aligner, *wrong).code == 2
+
+
+def test_pairs_that_hardly_link_are_cleaned_out(
+    dragoman: Dragoman, aligner: Path, pair_files: tuple[Path, Path]
+) -> None:
+    sources, targets = (file.read_text(encoding="utf-8").splitlines()[:60] for file in pair_files)
+    turned = [*targets[:50], *targets[51:], targets[50]]  # the last ten have another's translation
+    Path("x.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip(sources, turned, strict=True)), encoding="utf-8")
+    given = ("corpus", "clean", "x.tsv", "--target", "zh", "--set", "repeated=none", "--aligner", aligner)
+    rejected = {}
+    for workers in (1, 2):
+        asked = ("--source", "en", "--set", "alignment=0.5", "--workers", workers)
+        run = dragoman(*given, *asked, "--out", "y.tsv")
+        assert run.code == 0, run.err
+        rows = Path("y.tsv.rejected.tsv").read_text(encoding="utf-8").splitlines()
+        rejected[workers] = [row.split("\t")[2] for row in rows if row.startswith("poorly aligned")]
+    assert rejected[1] == rejected[2]
+    assert len(rejected[1]) >= 5
+    assert all(int(origin.rpartition(":")[2]) > 50 for origin in rejected[1])
+    assert "links en-zh" in dragoman(*given, "--source", "de", "--out", "y.tsv").error_line
+    off = ("--source", "en", "--set", "alignment=none")
+    assert "alignment" in dragoman(*given, *off, "--out", "y.tsv").error_line
+
+
+@pytest.mark.parametrize("name", ["apply", "evaluate"])
+def test_a_file_of_such_a_name_is_told_apart(dragoman: Dragoman, name: str) -> None:
+    Path(name).write_text("the house\nthe book\n", encoding="utf-8")
+    Path("b").write_text("das haus\ndas buch\n", encoding="utf-8")
+    assert dragoman("align", f"./{name}", "b").out == "0-0 1-1\n0-0 1-1\n"
+
+
+def test_a_place_that_cannot_be_written_is_told_before_anything_is_learnt(dragoman: Dragoman, plain: list[str]) -> None:
+    Path("file").touch()
+    run = dragoman("align", *plain, "--out", "file/links")
+    assert "file/links: cannot be written" in run.error_line
+    assert "by spans" not in run.err
+    assert "twice" in dragoman("align", *plain, "--out", "links", "--lexicon", "./links").error_line
+    assert not Path("links").exists()

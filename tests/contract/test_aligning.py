@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
+from dragoman.contracts import UserError
 from dragoman.links import Alignment
 from dragoman.system.catalogue import model_kinds
 from dragoman.system.store import load_model
@@ -85,3 +87,19 @@ def test_learning_and_linking_at_once_gives_the_links_of_the_model(model: Traine
         assert first == applied
     both = sum(len(set(one) & set(other)) for one, other in zip(first, applied, strict=True))
     assert both >= 0.85 * max(sum(map(len, first)), sum(map(len, applied)))
+
+
+@every_aligner
+def test_what_both_directions_believe_is_shown_beside_the_links(model: Trained) -> None:
+    (pair,) = PAIRS[:1]
+    shown, (alignment,) = model.product.explain_links(*pair), model.product.align([pair])
+    shape = len(alignment.target_words), len(alignment.source_words)
+    assert (shown.kind, shown.links, shown.probabilities) == (model.kind, alignment.links, alignment.probabilities)
+    assert shown.forward_TS.shape == shown.reverse_TS.shape == shape
+    assert shown.source_words == tuple(pair[0][start:end] for start, end in alignment.source_words)
+    assert (shown.forward_TS.sum(axis=1) <= 1 + 1e-5).all()
+    assert (shown.reverse_TS.sum(axis=0) <= 1 + 1e-5).all()
+    for (i, j), share in zip(shown.links, shown.probabilities, strict=True):
+        assert np.sqrt(shown.forward_TS[j, i] * shown.reverse_TS[j, i]) == pytest.approx(share, abs=1e-5)
+    with pytest.raises(UserError, match="more than 200 words"):
+        model.product.explain_links("x " * 201, "y")
