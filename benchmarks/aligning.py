@@ -105,7 +105,7 @@ def measure(task: Task, rounds: int, folder: Path) -> None:
     errors: dict[tuple[str, str], list[float]] = {(name, how): [] for name in times for how in WAYS}
     out = folder / "links"
     for number in range(rounds + 1):
-        taken = {"eflomal": eflomal(task, out)}
+        taken = {"eflomal": eflomal(task, out)} if number else {}
         if task.gold and number:
             both = [links_of(Path(f"{out}.{way}"))[: sum(1 for _ in task.gold.open())] for way in ("fwd", "rev")]
             for how in WAYS:

@@ -27,6 +27,7 @@ CELLS_AT_ONCE = 1 << 24
 NO_SLOTS = np.zeros(0, np.int32)
 Rated = tuple[Link, float]
 TOO_LONG = "too long to be linked"
+UNLIKELY = 1e-3  # what is less probable, or unheard of, is as bad
 FAR = Diagonal(0.2, 8.0)  # where the chain of a long pair would take too long, words keep near the diagonal
 
 
@@ -179,6 +180,23 @@ class WordAligner:
             alignment.links,
             alignment.probabilities,
         )
+
+    def plausibility(self, pairs: Sequence[TextPair]) -> list[float]:
+        """The mean over the words of both sides of log max t, t being the probability of the word given one of the
+        other side (UNLIKELY at least); 0 where there are no words, or too many."""
+        texts = [(one.source, one.target) if isinstance(one, SentencePair) else one for one in pairs]
+        keys = [(self.cutting.keys(source), self.cutting.keys(target)) for source, target in texts]
+        found = [0.0] * len(keys)
+        places = [place for place, (one, other) in enumerate(keys) if 0 < len(one) * len(other) <= MOST_CELLS]
+        numbered = self._numbered([keys[place] for place in places])
+        table_D2 = np.log(np.maximum(self._ready.lexicon.table_D2, UNLIKELY))
+        for block in known_cells(numbered, self._partners, CELLS_AT_ONCE).blocks():
+            for row in range(block.first, block.last):
+                begin, end = block.cell_begins_N[row : row + 2]
+                cells_IJ2 = table_D2[block.slots_X[begin:end]].reshape(len(keys[places[row]][0]), -1, 2)
+                best = cells_IJ2[:, :, 0].max(axis=0).sum() + cells_IJ2[:, :, 1].max(axis=1).sum()
+                found[places[row]] = float(best) / sum(cells_IJ2.shape[:2])
+        return found
 
     def lexicon(self, least: float = 0.01) -> list[tuple[str, str, float, float]]:
         """(source word, target word, t(f | e), t(e | f)) where either is at least `least`, the likeliest first."""

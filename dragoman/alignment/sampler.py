@@ -81,15 +81,16 @@ class SampledModel:
 
     @property
     def lexicon(self) -> Lexicon:
-        """What the counts say: (c + alpha) / (sum c + prior)."""
+        """What the counts say: (c + alpha) / (sum c + prior); of words that were never together what the chain says."""
         chained, alpha = self.chain.lexicon, np.float32(self.choices.alpha)
         partners, (forward, reverse) = chained.partners, self.ways
         divisors = (
             (forward.sums_V + forward.prior_V)[partners.sources_D],
             (reverse.sums_V + reverse.prior_V)[partners.targets_D],
         )
-        table_D2: Floats = ((self.counts_D2[: len(partners)] + alpha) / np.stack(divisors, axis=1)).astype(np.float32)
-        return replace(chained, table_D2=table_D2)
+        table_D2 = (self.counts_D2[: len(partners)] + alpha) / np.stack(divisors, axis=1)
+        strange_D2 = chained.table_D2[len(partners) :]
+        return replace(chained, table_D2=np.concatenate([table_D2, strange_D2]).astype(np.float32))
 
     def pruned(self, least: float) -> SampledModel:
         """The same with rows that were linked, or of at least this probability before."""

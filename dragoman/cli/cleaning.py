@@ -95,7 +95,8 @@ def clean(
     set_: Settings | None = None,
     test: Test = None,
     aligner: Annotated[
-        Folder | None, Parameter(help="A trained aligner: pairs in which it links too few words are left out.")
+        Folder | None,
+        Parameter(help="A trained aligner: pairs are left out whose words it cannot explain by each other."),
     ] = None,
     as_json: Json = False,
     reading: ReadingFlags = ReadingFlags(),

@@ -165,7 +165,7 @@ def test_pairs_that_hardly_link_are_cleaned_out(
     given = ("corpus", "clean", "x.tsv", "--target", "zh", "--set", "repeated=none", "--aligner", aligner)
     rejected = {}
     for workers in (1, 2):
-        asked = ("--source", "en", "--set", "alignment=0.5", "--workers", workers)
+        asked = ("--source", "en", "--set", "alignment=-2", "--workers", workers)
         run = dragoman(*given, *asked, "--out", "y.tsv")
         assert run.code == 0, run.err
         rows = Path("y.tsv.rejected.tsv").read_text(encoding="utf-8").splitlines()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -103,3 +104,19 @@ def test_what_both_directions_believe_is_shown_beside_the_links(model: Trained) 
         assert np.sqrt(shown.forward_TS[j, i] * shown.reverse_TS[j, i]) == pytest.approx(share, abs=1e-5)
     with pytest.raises(UserError, match="more than 200 words"):
         model.product.explain_links("x " * 201, "y")
+
+
+@every_aligner
+def test_translations_are_more_plausible_than_other_sentences(model: Trained) -> None:
+    turned = [(source, target) for (source, _), (_, target) in pairwise(PAIRS)]
+    found = model.product.plausibility([*PAIRS, *turned, *ODD])
+    true, false, odd = np.split(np.array(found), [len(PAIRS), len(PAIRS) + len(turned)])
+    assert true.mean() > false.mean() + 0.5
+    assert (odd <= 0).all()
+    assert odd[:3].tolist() == [0, 0, 0]
+    rows = {(source, target): shares for source, target, *shares in model.product.lexicon(0.0)}
+    (pair,) = PAIRS[:1]
+    sources, targets = (model.product.cutting.keys(text) for text in pair)
+    shares_IJ2 = np.array([[rows.get((one, other), (0.0, 0.0)) for other in targets] for one in sources])
+    best = np.log(np.maximum(1e-3, np.concatenate([shares_IJ2[:, :, 0].max(axis=0), shares_IJ2[:, :, 1].max(axis=1)])))
+    assert found[0] == pytest.approx(best.mean(), abs=1e-4)
