@@ -54,7 +54,7 @@ def _parts_of(model: Any) -> tuple[Arrays, dict[str, Any]]:
             arrays |= {f"{name}.sums": way.sums_V, f"{name}.nulls": way.nulls_V}
             arrays |= {f"{name}.fertility": way.ratio_VF, f"{name}.prior": way.prior_V}
         drawn = {"alpha": choices.alpha, "none": choices.none, "bonus": choices.bonus, "fertility": choices.fertility}
-        return arrays, {**parameters, "drawn": {**drawn, "sweeps": model.sweeps}}
+        return arrays, {**parameters, "drawn": drawn}
     lexicon = model.lexicon
     arrays = {
         **{"rows": lexicon.partners.row_begins_V, "partners": lexicon.partners.targets_D},
@@ -96,13 +96,11 @@ def _made_of(arrays: Arrays, parameters: Mapping[str, Any]) -> Any:
     chain = ChainModel(lexicon, Jumps(arrays["jumps"]), parameters["none"], ignore=parameters["ignore"])
     if "drawn" not in parameters:
         return chain
-    drawn = dict(parameters["drawn"])
-    sweeps = drawn.pop("sweeps")
     forward_way, reverse_way = (
         Way(*(arrays[f"{name}.{part}"] for part in ("sums", "nulls", "fertility", "prior"))) for name in WAYS
     )
     jumps = Jumps(arrays["drawn.jumps"])
-    return SampledModel(chain, arrays["counts"], (forward_way, reverse_way), jumps, Choices(**drawn), sweeps)
+    return SampledModel(chain, arrays["counts"], (forward_way, reverse_way), jumps, Choices(**parameters["drawn"]))
 
 
 def _place_made(name: str, parameters: Mapping[str, Any], arrays: Arrays) -> Places:

@@ -25,6 +25,8 @@ from dragoman.contracts import Interrupted, Progress, UserError, Work
 JUMP_STEPS = 2
 UNSEEN_FERTILITY = 0.5
 NO_SEEDS = np.zeros(0, np.int64)
+MODULUS = 2147483646
+BEGINNINGS, PASSED, KEPT = 4, 2, 4  # of new pairs; sweeps that are passed over, and kept
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class SampledModel:
     """What samplers counted, averaged: a table of links instead of probabilities. chain: where drawing begins.
 
     drawn_X2: the averaged link probabilities of the pairs that it learnt from, by cell; not kept in a folder.
-    New pairs are drawn by the counts as they are, each pair by itself: sweeps of which all but the first are averaged.
+    New pairs are drawn by the counts as they are, each by itself, from several beginnings, whose later sweeps are averaged.
     """
 
     chain: ChainModel
@@ -61,22 +63,21 @@ class SampledModel:
     ways: tuple[Way, Way]
     jumps: Jumps
     choices: Choices
-    sweeps: int = 8
     drawn_X2: Floats | None = None
 
     def posteriors(self, cells: Cells, block: Block, threads: int) -> Floats:
         """By cell of the block."""
-        pairs = cells.pairs
         post_X2 = self.chain.posteriors(cells, block, threads)
-        seeds_N = seeds_of(pairs)
-        draws = Draws.begin(self.choices, cells, block, post_X2, seeds_N, np.zeros(1, np.int64))
         kept_X2 = np.zeros_like(post_X2)
-        for sweep in range(self.sweeps + 1):
-            draws.sweep(
-                *(self.counts_D2, self.ways, self.jumps, 0.0, (seeds_N * 31 + sweep) % 2147483646 + 1),
-                kept_X2 if sweep else NO_FLOATS,
-            )
-        mean_X2: Floats = kept_X2 / np.float32(self.sweeps)
+        for number in range(BEGINNINGS):
+            seeds_N = (seeds_of(cells.pairs) * (2 * number + 1)) % MODULUS + 1
+            draws = Draws.begin(self.choices, cells, block, post_X2, seeds_N, np.zeros(1, np.int64))
+            for sweep in range(PASSED + KEPT):
+                draws.sweep(
+                    *(self.counts_D2, self.ways, self.jumps, 0.0, (seeds_N * 31 + sweep) % MODULUS + 1),
+                    NO_FLOATS if sweep < PASSED else kept_X2,
+                )
+        mean_X2: Floats = kept_X2 / np.float32(BEGINNINGS * KEPT)
         return mean_X2
 
     @property
@@ -126,7 +127,7 @@ def seeds_of(pairs: NumberedPairs) -> Integers:
         mixed = np.concatenate(
             [[0], np.cumsum((side.words_X.astype(np.int64) + 1) * (place_X * 7919 + 104729) % 1000003)]
         )
-        seeds_N = (seeds_N * 48271 + mixed[side.begins_N[1:]] - mixed[side.begins_N[:-1]]) % 2147483646
+        seeds_N = (seeds_N * 48271 + mixed[side.begins_N[1:]] - mixed[side.begins_N[:-1]]) % MODULUS
     return seeds_N + 1
 
 
@@ -234,7 +235,7 @@ def sample_model(
     partners_V = np.diff(partners.row_begins_V), np.bincount(partners.targets_D, minlength=partners.target_words)
 
     def run(number: int) -> Sampled:
-        state = np.array([(work.seed * 1000003 + number * 7919) % 2147483646 + 1], np.int64)
+        state = np.array([(work.seed * 1000003 + number * 7919) % MODULUS + 1], np.int64)
         draws = Draws.begin(choices, cells, block, post_X2, NO_SEEDS, state)
         counts_D2 = np.zeros((len(partners), 2), np.float32)
         sums_D2, kept_X2 = np.zeros_like(counts_D2), np.zeros_like(post_X2)

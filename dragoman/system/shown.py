@@ -53,9 +53,22 @@ def explanation_sections(explained: Explained) -> list[Section]:
             note = "Each head of each layer: who asks from top to bottom, who is asked from left to right."
             heads = below([_heads(each) for each in part.heads])
             sections.append(Section(f"Heads{name}", (note,), heads, folded=True))
-    if explained.linked is not None:
-        sections += linked_sections(explained.linked)
-    return sections
+    return sections if explained.linked is None else _beside(sections, linked_sections(explained.linked))
+
+
+def _beside(sections: Sequence[Section], linked: Sequence[Section]) -> list[Section]:
+    """An aligner's picture stands to the right of the first attention, if there is some."""
+    attention = next((place for place, section in enumerate(sections) if section.title.startswith("Attention")), None)
+    if attention is None:
+        return [*sections, *linked]
+    looked, links = sections[attention], linked[0]
+    pictures = [each.content for each in (looked, links) if isinstance(each.content, Picture)]
+    both = Section(f"{looked.title}, and {links.title.lower()}", (*looked.notes, *links.notes), _row(pictures))
+    return [*sections[:attention], both, *sections[attention + 1 :], *linked[1:]]
+
+
+def _row(pictures: Sequence[Picture]) -> Picture:
+    return side_by_side(pictures, len(pictures), gap=40, title=", ".join(picture.title for picture in pictures))
 
 
 def _facts(explained: Explained) -> Table:
