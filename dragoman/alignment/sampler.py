@@ -55,7 +55,7 @@ class SampledModel:
     """What samplers counted, averaged: a table of links instead of probabilities. chain: where drawing begins.
 
     drawn_X2: the averaged link probabilities of the pairs that it learnt from, by cell; not kept in a folder.
-    New pairs are drawn by the counts as they are, each by itself, from several beginnings, whose later sweeps are averaged.
+    New pairs are drawn by the counts as they are, each by itself, from several beginnings; later sweeps are averaged.
     """
 
     chain: ChainModel

@@ -124,7 +124,7 @@ SAY: dict[str, Callable[[Any], list[str]]] = {
 USE = {  # a short use of a product, for a process that knows nothing of these tests
     "translate": f"product.translate({SOURCES[:1]!r})[0].text",
     "generate": f"format(product.score({SOURCES[:1]!r})[0].log_probability, '.2f')",
-    "align": f"product.align({PAIRS[:1]!r})[0].links",
+    "align": f"str(product.align({PAIRS[:1]!r})[0].links)",
 }
 
 
