@@ -33,7 +33,7 @@ def tables(most: int) -> Iterator[tuple[np.ndarray, list[str], list[str], float]
     for one, other in PAIRS:
         source.add(one.split())
         target.add(other.split())
-    cells = find_cells(NumberedPairs(source.side(), target.side()))
+    cells = find_cells(NumberedPairs(source.side(), target.side()), 100)
     lexicon = uniform_lexicon(cells.partners)
     lexicon = replace(lexicon, null_T=np.zeros_like(lexicon.null_T), null_S=np.zeros_like(lexicon.null_S))
     model = PlaceModel(lexicon, (Uniform(), Uniform()))

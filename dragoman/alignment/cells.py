@@ -16,8 +16,6 @@ import numpy as np
 from dragoman.alignment import kernels
 from dragoman.alignment.numbers import Integers, NumberedPairs, Words32
 
-CELLS_AT_ONCE = 1 << 27  # half a gigabyte of rows
-
 
 @dataclass(frozen=True)
 class Partners:
@@ -79,7 +77,7 @@ class Cells:
     pairs: NumberedPairs
     partners: Partners
     occurrences: Occurrences
-    at_once: int = CELLS_AT_ONCE
+    at_once: int
 
     @cached_property
     def edges(self) -> list[int]:
@@ -124,12 +122,12 @@ def occurrences_of(pairs: NumberedPairs) -> Occurrences:
     return Occurrences(places_X, begins_V, np.repeat(np.arange(len(pairs), dtype=np.int32), side.lengths_N))
 
 
-def known_cells(pairs: NumberedPairs, partners: Partners, at_once: int = CELLS_AT_ONCE) -> Cells:
+def known_cells(pairs: NumberedPairs, partners: Partners, at_once: int) -> Cells:
     """The cells of new pairs: words that were never partners have the row after the last."""
     return Cells(pairs, partners, occurrences_of(pairs), at_once)
 
 
-def find_cells(pairs: NumberedPairs, at_once: int = CELLS_AT_ONCE) -> Cells:
+def find_cells(pairs: NumberedPairs, at_once: int) -> Cells:
     """Number the partners of all words."""
     where = occurrences_of(pairs)
     room = int(min(pairs.cell_begins_N[-1], 1 << 24))

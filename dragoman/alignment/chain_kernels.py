@@ -120,9 +120,8 @@ def expect_chains(
     weights_2W,
     none,
     ignore,
-    agree,
     longest,
-    counts_D2,
+    counts_DW,
     nulls_0,
     nulls_1,
     jumps_2W,
@@ -179,9 +178,8 @@ def expect_chains(
             for k in range(inputs + 1):
                 left_2KK[way, k, inputs] += left[k]
                 left[k] = 0
-        if len(counts_D2):
+        if len(counts_DW):
             count_links(
-                agree,
                 slots_X,
                 cell,
                 rows,
@@ -192,7 +190,7 @@ def expect_chains(
                 target,
                 sources_X,
                 source,
-                counts_D2,
+                counts_DW,
                 nulls_0,
                 nulls_1,
             )

@@ -22,11 +22,12 @@ from dragoman.contracts import Interrupted, Progress, Work
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a model expects of the pairs. counts_D2: links of each row of the table, by direction; nulls_T, nulls_S:
+    """What a model expects of the pairs. counts_DW: links of each row of the table, by direction, or in one column
+    if both have the same; nulls_T, nulls_S:
     words without a link; choices: of places or jumps, as the model has them; log_likelihoods: log p(f | e), log p(e |
     f)."""
 
-    counts_D2: Floats
+    counts_DW: Floats
     nulls_T: Doubles
     nulls_S: Doubles
     choices: Sequence[Doubles]
@@ -50,7 +51,7 @@ M = TypeVar("M", bound=Model)
 class Tally:
     """The sums of one thread, before and while it walks its pairs."""
 
-    counts_D2: Floats
+    counts_DW: Floats
     nulls_T: Doubles
     nulls_S: Doubles
     choices: tuple[Doubles, ...]
@@ -74,13 +75,15 @@ def expected(
     threads: int,
     choices: Sequence[tuple[int, ...]],
     walk: Walk,
+    columns: int = 2,
 ) -> Expectation:
-    """Walk all pairs, each thread over its share with sums of its own. choices: shapes of the model's own sums.
+    """Walk all pairs, each thread over its share with sums of its own. choices: shapes of the model's own sums;
+    columns: of the counts.
 
     The same number of threads gives the same sums, bit for bit.
     """
     partners = cells.partners
-    tallies = [empty_tally(partners, choices) for _ in range(threads)]
+    tallies = [empty_tally(partners, choices, (len(partners), columns)) for _ in range(threads)]
     logs = np.zeros(2)
     for block in cells.blocks():
         parts = block.parts(threads)
@@ -91,20 +94,20 @@ def expected(
         logs += np.sum(in_threads(jobs), axis=0)
     sums = tallies[0]
     for tally in tallies[1:]:
-        np.add(sums.counts_D2, tally.counts_D2, out=sums.counts_D2)
+        np.add(sums.counts_DW, tally.counts_DW, out=sums.counts_DW)
         for total, more in zip(_small(sums), _small(tally), strict=True):
             total += more
-    return Expectation(sums.counts_D2, sums.nulls_T, sums.nulls_S, sums.choices, (float(logs[0]), float(logs[1])))
+    return Expectation(sums.counts_DW, sums.nulls_T, sums.nulls_S, sums.choices, (float(logs[0]), float(logs[1])))
 
 
 def _small(tally: Tally) -> tuple[Doubles, ...]:
     return (tally.nulls_T, tally.nulls_S, *tally.choices)
 
 
-def empty_tally(partners: Partners, choices: Sequence[tuple[int, ...]], *, counted: bool = True) -> Tally:
-    """Sums of nothing; not counted: arrays of length 0, which tell the kernels not to count links."""
+def empty_tally(partners: Partners, choices: Sequence[tuple[int, ...]], shape: tuple[int, int] = (0, 2)) -> Tally:
+    """Sums of nothing. shape: of the counts; without rows it tells the kernels not to count links."""
     return Tally(
-        np.zeros((len(partners) if counted else 0, 2), np.float32),
+        np.zeros(shape, np.float32),
         np.zeros(partners.target_words),
         np.zeros(partners.source_words),
         tuple(np.zeros(shape) for shape in choices),
@@ -117,7 +120,7 @@ def kept_posteriors(
     """The posteriors of all cells of a block, X x 2."""
     kept_X2 = np.zeros((len(block.slots_X), 2), np.float32)
     jobs = [
-        partial(walk, block, first, last, empty_tally(partners, choices, counted=False), kept_X2)
+        partial(walk, block, first, last, empty_tally(partners, choices), kept_X2)
         for first, last in block.parts(threads)
     ]
     in_threads(jobs)

@@ -115,7 +115,7 @@ class FertileModel:
                 *(first, last, source.words_X, source.begins_N, target.words_X, target.begins_N),
                 *(block.cell_begins_N, block.slots_X, lexicon.table_D2, lexicon.null_T, lexicon.null_S),
                 *(*priors, begins_N2, self.p1, pairs.longest, *self.fertilities),
-                *(tally.counts_D2, tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
+                *(tally.counts_DW, tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
             )
             return logs
 

@@ -151,7 +151,7 @@ def expect_fertile(
     longest,
     fertility_0,
     fertility_1,
-    counts_D2,
+    counts_DW,
     nulls_0,
     nulls_1,
     places_0,
@@ -205,14 +205,13 @@ def expect_fertile(
                 null_post[way, j] = post_JI[j, 0]
                 for i in range(inputs):
                     post[way, j, i] = max(0.0, post_JI[j, i + 1])
-            if len(counts_D2):
+            if len(counts_DW):
                 count_places(post[way], null_post[way], outputs, inputs, at, places_X)
                 for i in range(inputs):
                     for phi in range(fertility.shape[1]):
                         fertile_VF[words[begin + i], phi] += fertile_IF[i + 1, phi]
-        if len(counts_D2):
+        if len(counts_DW):
             count_links(
-                False,
                 slots_X,
                 cell,
                 rows,
@@ -223,7 +222,7 @@ def expect_fertile(
                 target,
                 sources_X,
                 source,
-                counts_D2,
+                counts_DW,
                 nulls_0,
                 nulls_1,
             )

@@ -84,7 +84,7 @@ class ChainModel:
     def expect(self, cells: Cells, threads: int) -> Expectation:
         """E-step, by forwards and backwards."""
         walk = self._walk(cells.pairs)
-        return expected(cells, threads, self._sizes(cells.pairs), walk)
+        return expected(cells, threads, self._sizes(cells.pairs), walk, 1 if self.agree else 2)
 
     def maximise(self, expected: Expectation, cells: Cells, threads: int = 1) -> ChainModel:
         """M-step."""
@@ -117,8 +117,8 @@ class ChainModel:
             logs: Doubles = chain_kernels.expect_chains(
                 *(first, last, source.words_X, source.begins_N, target.words_X, target.begins_N),
                 *(block.cell_begins_N, block.slots_X, lexicon.table_D2, lexicon.null_T, lexicon.null_S),
-                *(weights_2W, np.float32(self.none), np.float32(self.ignore), self.agree, pairs.longest),
-                *(tally.counts_D2, tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
+                *(weights_2W, np.float32(self.none), np.float32(self.ignore), pairs.longest),
+                *(tally.counts_DW, tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
             )
             return logs
 

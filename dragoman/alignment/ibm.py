@@ -131,7 +131,7 @@ class PlaceModel:
         """E-step."""
         sizes = [(int(shapes.begins_S[-1]) if self.places[0].counted else 0,) for shapes in cells.pairs.shapes]
         walk = self._walk(cells.pairs)
-        return expected(cells, threads, sizes, walk)
+        return expected(cells, threads, sizes, walk, 1 if self.agree else 2)
 
     def maximise(self, expected: Expectation, cells: Cells, threads: int = 1) -> PlaceModel:
         """M-step."""
@@ -163,8 +163,8 @@ class PlaceModel:
             logs: Doubles = kernels.expect_positions(
                 *(first, last, source.words_X, source.begins_N, target.words_X, target.begins_N),
                 *(block.cell_begins_N, block.slots_X, lexicon.table_D2, lexicon.null_T, lexicon.null_S),
-                *(*priors, begins_N2, self.agree, pairs.longest),
-                *(tally.counts_D2, tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
+                *(*priors, begins_N2, pairs.longest),
+                *(tally.counts_DW, tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
             )
             return logs
 

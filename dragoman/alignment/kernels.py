@@ -144,7 +144,6 @@ def position_posteriors(emit, null, prior_X, at, outputs, inputs, post, null_pos
 
 @kernel
 def count_links(
-    agree,
     slots_X,
     cell,
     rows,
@@ -155,20 +154,22 @@ def count_links(
     target,
     sources_X,
     source,
-    counts_D2,
+    counts_DW,
     nulls_0,
     nulls_1,
 ):
-    """Add the expected links of one pair to the counts of both directions; with `agree` both get p q (Liang et al.
-    2006)."""
+    """Add the expected links of one pair to the counts: p and q, each direction in its column; in a single one p q,
+    which both directions get where they agree (Liang et al. 2006)."""
+    agreed = counts_DW.shape[1] == 1
     for i in range(rows):
         for j in range(columns):
             p, q = post[0, j, i], post[1, i, j]
             slot = slots_X[cell + i * columns + j]
-            if agree:
-                p = q = p * q
-            counts_D2[slot, 0] += p
-            counts_D2[slot, 1] += q
+            if agreed:
+                counts_DW[slot, 0] += p * q
+            else:
+                counts_DW[slot, 0] += p
+                counts_DW[slot, 1] += q
     for j in range(columns):
         nulls_0[targets_X[target + j]] += null_post[0, j]
     for i in range(rows):
@@ -200,9 +201,8 @@ def expect_positions(
     prior_0,
     prior_1,
     prior_begins_N2,
-    agree,
     longest,
-    counts_D2,
+    counts_DW,
     nulls_0,
     nulls_1,
     places_0,
@@ -232,9 +232,8 @@ def expect_positions(
             logs[way] += position_posteriors(emit, null, prior_X, at, outputs, inputs, post[way], null_post[way])
             if len(places_X):
                 count_places(post[way], null_post[way], outputs, inputs, at, places_X)
-        if len(counts_D2):
+        if len(counts_DW):
             count_links(
-                agree,
                 slots_X,
                 cell,
                 rows,
@@ -245,7 +244,7 @@ def expect_positions(
                 target,
                 sources_X,
                 source,
-                counts_D2,
+                counts_DW,
                 nulls_0,
                 nulls_1,
             )
@@ -279,17 +278,18 @@ def exp_digamma(x):
 
 
 @kernel
-def normalise(first, last, counts_D2, row_begins_V, partners_D, sums_T, alpha, floor, table_D2):
+def normalise(first, last, counts_DW, row_begins_V, partners_D, sums_T, alpha, floor, table_D2):
     """M-step for the source words [first, last): t(f | e) and t(e | f) from expected links.
 
     alpha 0: c / sum c, the maximum of the likelihood. Else exp(psi(c + alpha)) / exp(psi(sum (c + alpha))), variational
     Bayes under a Dirichlet prior (Riley & Gildea 2012); sums_T already holds the latter denominators for t(e | f).
     """
+    second = counts_DW.shape[1] - 1
     for word in range(first, last):
         begin, end = row_begins_V[word], row_begins_V[word + 1]
         total = 0.0
         for row in range(begin, end):
-            total += counts_D2[row, 0]
+            total += counts_DW[row, 0]
         if alpha > 0.0:
             total = exp_digamma(total + alpha * (end - begin))
         scale = 1.0 / total if total > 0.0 else 0.0
@@ -297,16 +297,17 @@ def normalise(first, last, counts_D2, row_begins_V, partners_D, sums_T, alpha, f
             divisor = sums_T[partners_D[row]]
             reverse = 1.0 / divisor if divisor > 0.0 else 0.0
             if alpha > 0.0:
-                table_D2[row, 0] = max(floor, exp_digamma(counts_D2[row, 0] + alpha) * scale)
-                table_D2[row, 1] = max(floor, exp_digamma(counts_D2[row, 1] + alpha) * reverse)
+                table_D2[row, 0] = max(floor, exp_digamma(counts_DW[row, 0] + alpha) * scale)
+                table_D2[row, 1] = max(floor, exp_digamma(counts_DW[row, second] + alpha) * reverse)
             else:
-                table_D2[row, 0] = max(floor, counts_D2[row, 0] * scale)
-                table_D2[row, 1] = max(floor, counts_D2[row, 1] * reverse)
+                table_D2[row, 0] = max(floor, counts_DW[row, 0] * scale)
+                table_D2[row, 1] = max(floor, counts_DW[row, second] * reverse)
 
 
 @kernel
-def sums_of_targets(counts_D2, partners_D, sums_T, partners_T):
+def sums_of_targets(counts_DW, partners_D, sums_T, partners_T):
     """Expected links of each target word in direction 1, and how many partners it has."""
+    second = counts_DW.shape[1] - 1
     for row in range(len(partners_D)):
-        sums_T[partners_D[row]] += counts_D2[row, 1]
+        sums_T[partners_D[row]] += counts_DW[row, second]
         partners_T[partners_D[row]] += 1

@@ -65,7 +65,7 @@ def learn_aligner(recipe: Any, train: Bitext, work: Work) -> Learnt:
         work.report(
             Progress("reading", note=f"{too_long:,} pairs longer than {recipe.longest} words are not learnt from")
         )
-    model = LEARNERS[recipe.kind](recipe, find_cells(pairs), work, threads)
+    model = LEARNERS[recipe.kind](recipe, find_cells(pairs, recipe.cells_at_once), work, threads)
     aligner = WordAligner(
         recipe.kind,
         train.source_language,

@@ -65,9 +65,9 @@ class Lexicon:
 
     def maximised(self, expected: Expectation, threads: int = 1) -> Lexicon:
         """The lexicon under which the expected links are likeliest, or what variational Bayes makes of them."""
-        partners, counts_D2 = self.partners, expected.counts_D2
+        partners, counts_DW = self.partners, expected.counts_DW
         sums_T, partners_T = np.zeros(partners.target_words), np.zeros(partners.target_words, np.int64)
-        kernels.sums_of_targets(counts_D2, partners.targets_D, sums_T, partners_T)
+        kernels.sums_of_targets(counts_DW, partners.targets_D, sums_T, partners_T)
         alpha, table_D2 = self.prior.alpha, np.empty_like(self.table_D2)
         if alpha:
             sums_T = np.array([kernels.exp_digamma(value) for value in sums_T + alpha * partners_T])
@@ -77,7 +77,7 @@ class Lexicon:
         jobs = [
             partial(
                 kernels.normalise,
-                *(int(first), int(last), counts_D2, partners.row_begins_V, partners.targets_D),
+                *(int(first), int(last), counts_DW, partners.row_begins_V, partners.targets_D),
                 *(sums_T, alpha, floor, table_D2),
             )
             for first, last in itertools.pairwise(cuts)

@@ -29,6 +29,7 @@ class _Shared:
     several_processes: ClassVar[bool] = False
     needs_dev: ClassVar[bool] = False
     limits: ClassVar[tuple[str, ...]] = ()
+    cells_at_once: ClassVar[int] = 1 << 26  # pairs of words of which 4 bytes each are in memory
 
     words: Words = Field(
         default="auto",
@@ -135,6 +136,7 @@ class Best(_Shared):
     """As fast, then sampled with fertilities and a very sparse prior (after Östling and Tiedemann 2016)."""
 
     kind: ClassVar[str] = "aligner-best"
+    cells_at_once: ClassVar[int] = 1 << 27  # all of them, and 8 bytes more for each sampler
 
     ibm1: int = _iterations(3, "IBM 1, which begins")
     hmm: int = _iterations(3, "the HMM")

@@ -63,12 +63,9 @@ def _beside(sections: Sequence[Section], linked: Sequence[Section]) -> list[Sect
         return [*sections, *linked]
     looked, links = sections[attention], linked[0]
     pictures = [each.content for each in (looked, links) if isinstance(each.content, Picture)]
-    both = Section(f"{looked.title}, and {links.title.lower()}", (*looked.notes, *links.notes), _row(pictures))
+    title = f"{looked.title}, and {links.title.lower()}"
+    both = Section(title, (*looked.notes, *links.notes), side_by_side(pictures, len(pictures), gap=40, title=title))
     return [*sections[:attention], both, *sections[attention + 1 :], *linked[1:]]
-
-
-def _row(pictures: Sequence[Picture]) -> Picture:
-    return side_by_side(pictures, len(pictures), gap=40, title=", ".join(picture.title for picture in pictures))
 
 
 def _facts(explained: Explained) -> Table:

@@ -43,7 +43,7 @@ def everything() -> dict[str, Any]:
     found: dict[str, Any] = {"rows": cells.partners.row_begins_V, "partners": cells.partners.targets_D}
     for name, model in models.items():
         expectation = model.expect(cells, 1)
-        found[f"{name} counts"], found[f"{name} nulls"] = expectation.counts_D2, expectation.nulls_T
+        found[f"{name} counts"], found[f"{name} nulls"] = expectation.counts_DW, expectation.nulls_T
         found |= {f"{name} choices {place}": choices for place, choices in enumerate(expectation.choices)}
         found[f"{name} logs"] = expectation.log_likelihoods
         found[f"{name} table"] = model.maximise(expectation, cells).lexicon.table_D2

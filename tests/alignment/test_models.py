@@ -102,7 +102,7 @@ def check(cells: Cells, model: PlaceModel | ChainModel) -> None:
                 logs[way] += found
     expectation = model.expect(cells, 2)
     np.testing.assert_allclose(expectation.log_likelihoods, logs, rtol=1e-4)
-    np.testing.assert_allclose(expectation.counts_D2, counts_D2, atol=1e-4)
+    np.testing.assert_allclose(expectation.counts_DW, counts_D2, atol=1e-4)
 
 
 PLACES: list[Places] = [Uniform(), Table({}), Diagonal(0.1, 3.0)]
@@ -131,7 +131,7 @@ def test_blocks_and_threads_change_nothing_but_the_order_of_sums() -> None:
     for threads in (1, 2, 5):
         model = ChainModel(random_lexicon(whole), first_jumps(5), 0.2)
         one, other = model.expect(whole, 1), model.expect(blocks, threads)
-        np.testing.assert_allclose(one.counts_D2, other.counts_D2, atol=1e-5)
+        np.testing.assert_allclose(one.counts_DW, other.counts_DW, atol=1e-5)
         np.testing.assert_allclose(one.choices[0], other.choices[0], atol=1e-5)
 
 
@@ -160,9 +160,12 @@ def test_agreement_counts_the_product_of_both_directions() -> None:
     post_X2 = model.posteriors(cells, block, 1)
     counts_D = np.zeros(len(cells.partners))
     np.add.at(counts_D, block.slots_X, post_X2.prod(axis=1))
-    found_D2 = model.expect(cells, 1).counts_D2
-    np.testing.assert_allclose(found_D2[:, 0], counts_D, atol=1e-5)
-    np.testing.assert_allclose(found_D2[:, 1], counts_D, atol=1e-5)
+    expectation = model.expect(cells, 1)
+    np.testing.assert_allclose(expectation.counts_DW, counts_D[:, None], atol=1e-5)
+    learnt_D2, partners = model.maximise(expectation, cells).lexicon.table_D2, cells.partners
+    sums_S, sums_T = (np.bincount(words_D, counts_D) for words_D in (partners.sources_D, partners.targets_D))
+    np.testing.assert_allclose(learnt_D2[:, 0], counts_D / sums_S[partners.sources_D], atol=1e-5)
+    np.testing.assert_allclose(learnt_D2[:, 1], counts_D / sums_T[partners.targets_D], atol=1e-5)
 
 
 def test_em_worked_by_hand() -> None:

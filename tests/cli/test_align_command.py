@@ -192,3 +192,15 @@ def test_a_place_that_cannot_be_written_is_told_before_anything_is_learnt(dragom
     assert "by spans" not in run.err
     assert "twice" in dragoman("align", *plain, "--out", "links", "--lexicon", "./links").error_line
     assert not Path("links").exists()
+
+
+@pytest.mark.parametrize(("broken", "why"), [(b"a\xff b\n", "not UTF-8"), (b"a\x00b\n", "NUL"), (b"", "no records")])
+def test_what_is_no_text_ends_the_run_or_is_a_blank_line(dragoman: Dragoman, broken: bytes, why: str) -> None:
+    for name in ("s.en", "t.de"):
+        Path(name).write_bytes(b"the house\nthe book\n" + broken if broken else broken)
+    run = dragoman("align", "s.en", "t.de", "--out", "links")
+    assert why in run.error_line
+    assert not Path("links").exists()
+    if broken:
+        run = dragoman("align", "s.en", "t.de", "--on-bad-line", "skip")
+        assert run.out == "0-0 1-1\n0-0 1-1\n\n"
