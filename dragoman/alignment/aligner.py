@@ -23,7 +23,7 @@ from dragoman.links import Alignment, TextPair
 from dragoman.seeing import Linked
 
 MOST_CELLS = 1 << 22  # of one pair
-CELLS_AT_ONCE = 1 << 24
+CELLS_AT_ONCE = 1 << 23
 NO_SLOTS = np.zeros(0, np.int32)
 Rated = tuple[Link, float]
 TOO_LONG = "too long to be linked"

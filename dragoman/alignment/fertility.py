@@ -29,8 +29,8 @@ class Distortion:
     tables: dict[tuple[int, int], Floats]
 
     def prior(self, shapes: Shapes) -> Floats:
-        shape, _, _ = shapes.cells
-        found: Floats = (1 / shapes.lengths_S2[shape, 1]).astype(np.float32)
+        equal_S = (1 / np.maximum(shapes.lengths_S2[:, 1], 1)).astype(np.float32)
+        found = np.repeat(equal_S, np.diff(shapes.begins_S))
         for row, (inputs, outputs) in enumerate(shapes.lengths_S2.tolist()):
             known = self.tables.get((inputs, outputs))
             if known is not None:

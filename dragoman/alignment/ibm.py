@@ -35,9 +35,8 @@ class Uniform:
     counted = False
 
     def prior(self, shapes: Shapes) -> Floats:
-        shape, _, _ = shapes.cells
-        found: Floats = (1 / (shapes.lengths_S2[shape, 0] + 1)).astype(np.float32)
-        return found
+        equal_S = (1 / (shapes.lengths_S2[:, 0] + 1)).astype(np.float32)
+        return np.repeat(equal_S, np.diff(shapes.begins_S))
 
     def maximised(self, shapes: Shapes, counts_X: Doubles) -> Self:
         return self
