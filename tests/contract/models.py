@@ -174,6 +174,8 @@ def trained(kind: str, folder: Path) -> Trained:
 
 
 every_kind = pytest.mark.parametrize("model", model_kinds(), indirect=True)
+ALIKE = {"aligner-ibm1", "aligner-ibm2", "aligner-hmm", "aligner-ibm3"}  # trained and kept as aligner-fast is
+some_kinds = pytest.mark.parametrize("model", [kind for kind in model_kinds() if kind not in ALIKE], indirect=True)
 every_language_model = pytest.mark.parametrize("model", model_kinds("generate"), indirect=True)
 every_translator = pytest.mark.parametrize("model", model_kinds("translate"), indirect=True)
 

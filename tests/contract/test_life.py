@@ -19,7 +19,7 @@ from dragoman.system.settings import recipe_of_toml
 from dragoman.system.store import load_model, read_card, save_model
 from dragoman.system.verbs import own_verb
 from tests.contract import models
-from tests.contract.models import USE, Trained, after, every_kind, said, tiny_recipe, train
+from tests.contract.models import USE, Trained, after, every_kind, said, some_kinds, tiny_recipe, train
 
 ROOT = Path(dragoman.__file__).parents[1]
 STAGES = (2, 33)  # how often `stop` says no before it says yes, run after run
@@ -82,7 +82,7 @@ def test_damage_is_noticed(model: Trained, tmp_path: Path) -> None:
         load_model(tmp_path / "copy")
 
 
-@every_kind
+@some_kinds  # each is a process
 def test_only_networks_load_torch(model: Trained) -> None:
     use = USE[own_verb(model.kind)]
     code = f"import sys, json, dragoman; product = dragoman.load(sys.argv[1]); used = {use}"
@@ -118,7 +118,7 @@ def test_stopped_and_resumed_it_equals_the_uninterrupted_and_so_does_a_second_ru
     assert read_card(tmp_path / "model").fingerprint == read_card(model.folder).fingerprint
 
 
-@every_kind
+@some_kinds
 @pytest.mark.timeout(180)
 def test_killed_and_begun_again_it_equals_the_uninterrupted(model: Trained, tmp_path: Path) -> None:
     out = tmp_path / "model"
