@@ -60,7 +60,7 @@ class FilterOptions:
     link_share: Limit = Field(default=0.5, ge=0, le=1, description="share of links that both sides have at least")
     repeats: Limit = Field(default=6, ge=1, description="the same words in a row, so often at most")
     alignment: Limit = Field(
-        default=-4.5, le=0, description="with --aligner: mean log-probability of the words, each given its best partner"
+        default=-4.0, le=0, description="with --aligner: mean log-probability of the words, each given its best partner"
     )
 
     def filters(self) -> list[Filter]:
