@@ -95,8 +95,14 @@ def _ibm1(
     recipe: Any, cells: Cells, work: Work, threads: int, *, alpha: float | None = None, agree: bool = False
 ) -> PlaceModel:
     prior = Prior(recipe.alpha if alpha is None else alpha)
-    model = PlaceModel(uniform_lexicon(cells.partners, prior), (Uniform(), Uniform()), agree)
-    return expect_and_maximise(model, cells, recipe.ibm1, work, threads, "IBM 1").model
+    return expect_and_maximise(  # what begins has no name here, so that it need not stay in memory
+        PlaceModel(uniform_lexicon(cells.partners, prior), (Uniform(), Uniform()), agree),
+        cells,
+        recipe.ibm1,
+        work,
+        threads,
+        "IBM 1",
+    ).model
 
 
 def _ibm2(recipe: Any, cells: Cells, work: Work, threads: int) -> PlaceModel:
@@ -111,9 +117,20 @@ def _hmm(recipe: Any, cells: Cells, work: Work, threads: int) -> ChainModel:
 
 
 def _fast(recipe: Any, cells: Cells, work: Work, threads: int) -> ChainModel:
-    lexicon = _ibm1(recipe, cells, work, threads, alpha=0.0, agree=True).lexicon
-    model = ChainModel(lexicon, first_jumps(recipe.reach), recipe.none, agree=True, ignore=recipe.ignore)
-    return expect_and_maximise(model, cells, recipe.hmm, work, threads, "HMM").model
+    return expect_and_maximise(
+        ChainModel(
+            _ibm1(recipe, cells, work, threads, alpha=0.0, agree=True).lexicon,
+            first_jumps(recipe.reach),
+            recipe.none,
+            agree=True,
+            ignore=recipe.ignore,
+        ),
+        cells,
+        recipe.hmm,
+        work,
+        threads,
+        "HMM",
+    ).model
 
 
 def _best(recipe: Any, cells: Cells, work: Work, threads: int) -> Any:
