@@ -4,6 +4,8 @@ python -m benchmarks.aligning ROUNDS [SET ...]: multi30k, en-fr, grc-en, zh-en-c
 default), from BENCH_DATA; eflomal-align of EFLOMAL (its path) by turns with `dragoman align`, a process each, the
 first round not counted. Wall seconds with start-up and memory are medians; AER in percent, of grow-diag-final-and and
 of the intersection, the mean over rounds, each with another seed.
+
+python -m benchmarks.aligning made-up COUNT: time and memory of `fast` with so many made-up pairs, one iteration.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from statistics import mean, median
+
+import numpy as np
 
 from dragoman.alignment.symmetrise import Symmetry, symmetrise
 from dragoman.alignment.words import Cutting
@@ -127,6 +131,27 @@ def measure(task: Task, rounds: int, folder: Path) -> None:
         print(f"| {task.name} | {name} | {seconds:.1f} | {seconds / base:.2f} | {memory:.0f} | {figures} |", flush=True)
 
 
+def made_up(count: int, folder: Path, words: int = 100_000) -> Task:
+    """Words by Zipf's law, 15 a sentence, without topics; a fifth of the target is noise, its order nearly the same."""
+    random = np.random.default_rng(1)
+    upto_V = np.cumsum(1 / np.arange(3, words + 3))
+    other_V = random.permutation(words)
+
+    def drawn(size: int) -> np.ndarray:
+        found: np.ndarray = np.searchsorted(upto_V, random.random(size) * upto_V[-1])
+        return np.minimum(found, words - 1)
+
+    files = folder / "made-up.en", folder / "made-up.de"
+    with files[0].open("w") as source, files[1].open("w") as target:
+        for length in random.poisson(14, count) + 1:
+            words_I = drawn(length)
+            turned_J = np.where(random.random(length) < 0.2, drawn(length), other_V[words_I])
+            order_J = np.argsort(np.arange(length) + random.normal(0, 1.5, length))
+            source.write(" ".join(f"s{word}" for word in words_I) + "\n")
+            target.write(" ".join(f"t{word}" for word in turned_J[order_J]) + "\n")
+    return Task("made-up", *files, None, ("--words", "spaces", "--set", "ibm1=1", "--set", "hmm=0"))
+
+
 def main(rounds: int, names: list[str]) -> None:
     data = Path(os.environ["BENCH_DATA"])
     head = "set", "system", "seconds", "of eflomal's", "MB", *(f"AER {how}" for how in WAYS)
@@ -137,5 +162,9 @@ def main(rounds: int, names: list[str]) -> None:
                 measure(task, rounds, Path(folder))
 
 
-if __name__ == "__main__":
+if __name__ == "__main__" and sys.argv[1:2] == ["made-up"]:
+    with tempfile.TemporaryDirectory() as place:
+        task = made_up(int(sys.argv[2]), Path(place))
+        print("{:.0f} seconds, {:.0f} MiB".format(*dragoman(task, "fast", WAYS[0], 1, Path(place) / "links")))
+elif __name__ == "__main__":
     main(int(sys.argv[1]) if len(sys.argv) > 1 else 3, sys.argv[2:])
