@@ -139,7 +139,7 @@ def made_up(count: int, folder: Path, words: int = 100_000) -> Task:
 
     def drawn(size: int) -> np.ndarray:
         found: np.ndarray = np.searchsorted(upto_V, random.random(size) * upto_V[-1])
-        return np.minimum(found, words - 1)
+        return found
 
     files = folder / "made-up.en", folder / "made-up.de"
     with files[0].open("w") as source, files[1].open("w") as target:
