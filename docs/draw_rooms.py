@@ -129,6 +129,7 @@ COLOURS = {
     "neural": "#7c3aed",
     "phrases": "#be185d",
     "rules": "#b45309",
+    "alignment": "#0369a1",
     "search": "#0f766e",
     "text": "#15803d",
     "evaluation": "#c2410c",
@@ -338,7 +339,7 @@ def shaft(house: House, plan: Plan) -> list[str]:
     for number, goal in enumerate(plan.lanes):
         lane = WIDTH - LEFT - SHAFT + 20 + number * 13
         near = len(plan.lanes) - 1 - number  # the outermost lane has the topmost track
-        sources = [who for who, whom in sorted(house.imports) if whom == goal]
+        sources = [who for who, whom in sorted(house.imports | house.named) if whom == goal]
         far = [who for who in sources if plan.storey(goal) - plan.storey(who) > 1]
         arrival = plan.floors[plan.storey(goal) - 1][0].bottom + 16 + TRACK * near
         end = plan.box(goal)
@@ -348,8 +349,9 @@ def shaft(house: House, plan: Plan) -> list[str]:
             start = plan.box(who)
             out, turn = start.right - 26 - 16 * near, start.bottom + 10 + TRACK * near
             path = f"M{out:g},{start.bottom:g} V{turn - 6:g} q0,6 6,6 H{lane - 6:g} q6,0 6,6 V{arrival - 6:g} q0,6 -6,6"
+            dashes = ' stroke-dasharray="5 4"' if (who, goal) in house.named else ""
             drawn.append(
-                f'<path d="{path} H{x + 6:g} q-6,0 -6,6 V{end.y:g}" {style} marker-end="url(#to-{goal})"/>'
+                f'<path d="{path} H{x + 6:g} q-6,0 -6,6 V{end.y:g}" {style}{dashes} marker-end="url(#to-{goal})"/>'
                 f'<circle cx="{out:g}" cy="{start.bottom:g}" r="2.6" fill="{colour(goal)}"/>'
             )
     return drawn

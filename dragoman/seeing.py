@@ -1,4 +1,4 @@
-"""What can a translator show of how it translates?
+"""What can a model show of how it translates, or links words?
 
 Plain frozen data for programs and pictures, and what a product promises that shows them. Arrays are numpy's; the
 letters are those of docs/notation.md. Logarithms are natural.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from dragoman.contracts import Flag, SearchOptions
+from dragoman.contracts import Flag, Link, SearchOptions
 
 if TYPE_CHECKING:
     import numpy as np
@@ -223,3 +223,31 @@ class MapsSentences(Protocol):
     """A translator with Ability.STATES."""
 
     def sentence_states(self, texts: Sequence[str]) -> SentenceStates: ...
+
+
+# --- two texts beside each other ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Linked:
+    """What both directions of an aligner believe of the words of two texts.
+
+    forward_TS: p(target word t came from source word s); reverse_TS: q(s came from t). links: (source word, target
+    word), those that are chosen, with their probabilities sqrt(p q).
+    """
+
+    kind: str
+    languages: tuple[str, str]
+    source_words: tuple[str, ...]
+    target_words: tuple[str, ...]
+    forward_TS: Array
+    reverse_TS: Array
+    links: tuple[Link, ...]
+    probabilities: tuple[float, ...]
+
+
+@runtime_checkable
+class ShowsLinks(Protocol):
+    """An aligner."""
+
+    def explain_links(self, source: str, target: str) -> Linked: ...

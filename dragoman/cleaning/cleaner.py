@@ -63,6 +63,9 @@ class FilterOptions:
     language: Limit = Field(
         default=None, ge=0, le=1, description="likelihood of each side's language by a guess, which is slow, at least"
     )
+    alignment: Limit = Field(
+        default=-4.0, le=0, description="with --aligner: mean log-probability of the words, each given its best partner"
+    )
 
     def filters(self) -> list[Filter]:
         """Those that are on, in the order in which they give reasons."""

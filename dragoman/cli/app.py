@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from cyclopts import App, Parameter
 
+from dragoman.cli.align import application as alignment
 from dragoman.cli.cleaning import clean, inspect
 from dragoman.cli.corpus import convert, dedupe, merge, sample, shuffle, split
 from dragoman.cli.doctor import doctor
@@ -56,6 +57,9 @@ def application() -> App:
     )
     for place, verb in enumerate(verbs):
         app.command(verb, sort_key=place)
+    words = alignment()
+    words.sort_key = len(verbs)
+    app.command(words)
     data = App(
         name="corpus", help="Look at sentence pairs, clean, convert and split them.", help_epilogue="", sort_key=99
     )

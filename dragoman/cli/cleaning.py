@@ -19,6 +19,7 @@ from dragoman.wording import json_text
 
 if TYPE_CHECKING:
     from dragoman.cleaning.cleaner import Cleaner, CleaningRecipe
+    from dragoman.cleaning.filters import Filter
     from dragoman.corpus.rows import Rows
 
 REJECTED, PICTURE = "rejected.tsv", "picture.png"
@@ -93,6 +94,10 @@ def clean(
     recipe: Recipe = None,
     set_: Settings | None = None,
     test: Test = None,
+    aligner: Annotated[
+        Folder | None,
+        Parameter(help="A trained aligner: pairs are left out whose words it cannot explain by each other."),
+    ] = None,
     as_json: Json = False,
     reading: ReadingFlags = ReadingFlags(),
     workers: Workers = 0,
@@ -129,11 +134,13 @@ def clean(
     page = [Path(report) / name for name in ("report.md", "report.json", PICTURE)] if report is not None else []
     inputs = [*files, *(test or ()), *([recipe] if recipe else [])]
     refuse_overwriting(inputs, [*(name for name in out if name != "-"), *([aside] if aside else []), *page])
-    more = [NothingToWrite(0, rules_of(out))]  # so that what is kept is what is written
+    more: list[Filter] = [NothingToWrite(0, rules_of(out))]  # so that what is kept is what is written
     held_out = _held_out(test, reading, quiet)
     nothing: NothingKept | None = None
     with ExitStack() as stack:
         rows, languages, size = stack.enter_context(walked(reading, files, "cleaning", quiet))
+        if aligner is not None:
+            more.append(_aligned(aligner, wanted, languages))
         crew = stack.enter_context(crew_for(wanted, languages, held_out, size, workers, more))
         cleaner = Cleaner(wanted, languages, held_out, more, crew)
         reject = stack.enter_context(rejected_file(aside)) if aside else None
@@ -145,6 +152,7 @@ def clean(
         "files": list(files),
         "languages": "-".join(languages),
         "test sets": list(test or []),
+        **({"aligner": aligner} if aligner is not None else {}),
         "written": [] if nothing else list(out),
         "recipe": asdict(wanted),
     }
@@ -182,6 +190,12 @@ def _recipe(file: str | None, sets: list[str] | None) -> CleaningRecipe:
 
     recipe: CleaningRecipe = tool_from("cleaning", file, sets or ())
     return recipe
+
+
+def _aligned(folder: str, wanted: CleaningRecipe, languages: tuple[str, str]) -> Filter:
+    from dragoman.system.mismatched import aligned_filter
+
+    return aligned_filter(folder, wanted.filters.alignment, languages)
 
 
 def _held_out(test: list[str] | None, reading: ReadingFlags, quiet: bool) -> frozenset[int]:

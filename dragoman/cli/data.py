@@ -38,6 +38,9 @@ def opened_data(
     what = f"{recipe.kind} learns from {recipe.data.value}"
     if recipe.data is DataKind.BITEXT:
         refuse_given(f"{what}, whose languages are --source and --target", {"--language": language})
+        if not getattr(recipe, "needs_dev", True):
+            refuse_given(f"{recipe.kind} chooses nothing by a dev set", {"--dev": dev})
+            return opened(train, source, target, on_bad_line, "train"), None
         return _pairs(train, dev, source, target, on_bad_line, links)
     if recipe.data is DataKind.TEXT:
         refuse_given(f"{what}, in one --language", {"--source": source, "--target": target})

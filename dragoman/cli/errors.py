@@ -100,8 +100,9 @@ def terminating() -> Iterator[None]:
 
 
 @contextmanager
-def stopping() -> Iterator[Callable[[], bool]]:
-    """Inside, the first Ctrl-C, SIGTERM or SIGHUP only makes the yielded function true; the second one interrupts."""
+def stopping(told: str = "finishing this step and saving; once more stops at once") -> Iterator[Callable[[], bool]]:
+    """Inside, the first Ctrl-C, SIGTERM or SIGHUP makes the yielded function true, and that is told; the second one
+    interrupts."""
     asked = False
 
     def ask(number: int, frame: FrameType | None) -> None:
@@ -110,7 +111,7 @@ def stopping() -> Iterator[Callable[[], bool]]:
         if asked:
             raise KeyboardInterrupt
         asked = True
-        print("finishing this step and saving; once more stops at once", file=sys.stderr)
+        print(told, file=sys.stderr)
 
     before = {number: signal.signal(number, ask) for number in stop_signals()}
     try:

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from dragoman.cli.align import evaluate_links
 from dragoman.cli.language import evaluate_text
 from dragoman.cli.loading import Ensemble, loaded, precision_of, purpose_of
 from dragoman.cli.options import (
@@ -40,6 +41,7 @@ def evaluate(
     test: Files,
     reference: Files | None = None,
     hypotheses: File | None = None,
+    gold: File | None = None,
     out: File | None = None,
     explain: int | None = None,
     as_json: Json = False,
@@ -57,7 +59,7 @@ def evaluate(
 ) -> None:
     """Measure translations against references: BLEU, chrF and TER, with sacrebleu's signatures.
 
-    Of a language model: perplexity and bits per character of a text.
+    Of a language model: perplexity and bits per character of a text. Of an aligner: precision, recall and error rate.
 
     Parameters
     ----------
@@ -69,6 +71,8 @@ def evaluate(
         Text files with further references, a line a test pair.
     hypotheses:
         A text file with any system's translations, a line a test pair, in place of a system.
+    gold:
+        For an aligner: links that people drew, a line for each of the first pairs (i-j sure, i?j possible).
     out:
         Write the translations there.
     explain:
@@ -83,7 +87,18 @@ def evaluate(
 
     if (system is None) == (hypotheses is None):
         raise UserError("evaluate: give one of a system (a model folder, copy, memory:FILE) and --hypotheses FILE")
-    if system is not None and purpose_of(system) == "generate":
+    purpose = "translate" if system is None else purpose_of(system)
+    if system is not None and purpose == "align":
+        given = {
+            **{"--reference": reference, "--out": out, "--explain": explain, "--with": with_, "--engine": engine},
+            **{"--precision": precision != "fp32", "--workers": workers, "--device": device not in ("auto", "cpu")},
+            **search.given(),
+        }
+        refuse_given("an aligner is evaluated by its links", given)
+        evaluate_links(system, test, gold, as_json, source, target, on_bad_line, threads)
+        return
+    refuse_given("--gold is for aligners", {"--gold": gold})
+    if system is not None and purpose == "generate":
         given = {
             **{"--reference": reference, "--out": out, "--explain": explain, "--source": source, "--target": target},
             **{"--with": with_, "--engine": engine, "--precision": precision != "fp32", "--workers": workers},

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from dragoman.cli.loading import loaded
+from dragoman.cli.align import loaded_aligner
+from dragoman.cli.loading import loaded, purpose_of
 from dragoman.cli.options import Device, File, Folder, SearchFlags, Threads, refuse_given
 from dragoman.cli.screen import say
 from dragoman.contracts import UserError
 
 if TYPE_CHECKING:
     from dragoman.drawing.page import Section
+    from dragoman.seeing import Linked
 
 SUFFIXES = (".html", ".svg", ".png", ".json")
 
@@ -37,13 +40,16 @@ def explain(
     good_chrf: Annotated[
         float, Parameter(help="A translation below this chrF against the reference counts as worse than it.")
     ] = 50.0,
+    aligner: Annotated[
+        Folder | None, Parameter(help="A trained aligner, whose links of sentence and translation are shown too.")
+    ] = None,
     search: SearchFlags = SearchFlags(),
     device: Device = "auto",
     threads: Threads = 0,
 ) -> None:
     """Show how a translation came about: attention, the probability of each piece, the search, all heads.
 
-    Without --out the short of it is printed.
+    Of an aligner: the links between a sentence and its --reference. Without --out the short of it is printed.
 
     Parameters
     ----------
@@ -52,15 +58,24 @@ def explain(
     sentence:
         A sentence of the source language.
     reference:
-        A translation of it: its probabilities, and whether model or search is to blame where it differs.
+        A translation of it: its probabilities, and whether model or search is to blame where it differs. For an
+        aligner the text that the sentence is linked with.
     out:
         A page (.html), a picture (.svg, .png) or all numbers (.json).
     """
     from dragoman.corpus.streams import refuse_overwriting
-    from dragoman.system.explain import as_json
 
     if out is not None and Path(out).suffix.lower() not in SUFFIXES:
         raise UserError(f"{out}: written are {', '.join(SUFFIXES)}")
+    if purpose_of(model) == "align":
+        given = {
+            **{"--gates": gates, "--gradients": gradients, "--states": states, "--map": map_ != "pca"},
+            **{"--aligner": aligner, "--good-chrf": good_chrf != 50.0, **search.given()},
+            "--device": device not in ("auto", "cpu"),
+        }
+        refuse_given("an aligner shows links", given)
+        _tell(model, sentence or "", out, *_links(model, sentence, reference, threads))
+        return
     modes = {"--gates": gates, "--gradients": gradients, "--states": states is not None}
     chosen = [name for name, given in modes.items() if given]
     if len(chosen) > 1:
@@ -72,15 +87,34 @@ def explain(
     else:
         refuse_given("--states reads and searches nothing", {"--reference": reference, **search.given()})
         refuse_overwriting([states], [out] if out else [])
-    found, sections, lines = _found(
-        model, sentence, reference, chosen, states, map_, good_chrf, search, device, threads
-    )
+    if chosen:
+        refuse_given(f"{chosen[0]} shows no translation", {"--aligner": aligner})
+    found = _found(model, sentence, reference, chosen, states, map_, good_chrf, aligner, search, device, threads)
+    _tell(model, sentence or states or "", out, *found)
+
+
+def _tell(model: str, what: str, out: str | None, found: Any, sections: Sequence[Section], lines: list[str]) -> None:
+    """Print the short of it, or write numbers, a page or a picture."""
+    from dragoman.system.explain import as_json
+
     if out is None:
         print("\n".join(lines))
     elif out.lower().endswith(".json"):
         _write(out, json.dumps(as_json(found), ensure_ascii=False, indent=1) + "\n")
     else:
-        _draw(out, f"{Path(model).name}: {' '.join((sentence or states or '').split())}", sections)
+        _draw(out, f"{Path(model).name}: {' '.join(what.split())}", sections)
+
+
+def _links(model: str, sentence: str | None, reference: str, threads: int) -> tuple[Linked, list[Section], list[str]]:
+    """What an aligner says of two texts, as data, as sections of a page, and in short."""
+    from dragoman.cli.explained import linked_lines
+    from dragoman.system.explain import linked
+    from dragoman.system.shown import linked_sections
+
+    if sentence is None or not reference:
+        raise UserError("explain: an aligner looks at two texts: give a sentence, and its translation as --reference")
+    seen = linked(loaded_aligner(model, threads), sentence, reference)
+    return seen, linked_sections(seen), linked_lines(seen)
 
 
 def _found(
@@ -91,6 +125,7 @@ def _found(
     states: str | None,
     map_: Literal["pca", "tsne"],
     good_chrf: float,
+    aligner: str | None,
     search: SearchFlags,
     device: str,
     threads: int,
@@ -115,6 +150,9 @@ def _found(
         faded = asking.gradients(system, Path(model), text, reference, options)
         return faded, shown.gradient_sections(faded), short.gradient_lines(faded)
     explained = asking.explain(system, text, reference, options, good_chrf)
+    if aligner is not None:
+        links = asking.linked(loaded_aligner(aligner, threads), text, explained.explanation.text)
+        explained = replace(explained, linked=links)
     return explained, shown.explanation_sections(explained), short.explanation_lines(explained)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from dragoman.seeing import Explanation, Gates, Part, Said, Tree
+from dragoman.seeing import Explanation, Gates, Linked, Part, Said, Tree
 from dragoman.system.explain import Explained, Faded
 from dragoman.system.sentences import SentenceMap
 from dragoman.system.shown import parts_told
@@ -27,6 +27,23 @@ def explanation_lines(explained: Explained) -> list[str]:
     if explanation.reference and verdict:
         lines += ["", f"reference: {explanation.reference.said.text}", *_said_lines(explanation.reference.said)]
         lines += ["", f"fault: {verdict.fault}", verdict.why]
+    if explained.linked is not None:
+        lines += ["", f"links by {explained.linked.kind}:", *linked_lines(explained.linked)]
+    return lines
+
+
+def linked_lines(linked: Linked) -> list[str]:
+    """A line a link, then the words that have none."""
+    pairs = [(linked.source_words[i], linked.target_words[j]) for i, j in linked.links]
+    lines = [
+        f"  {share:.3f}  {source} - {target}"
+        for (source, target), share in zip(pairs, linked.probabilities, strict=True)
+    ]
+    for side, words in enumerate((linked.source_words, linked.target_words)):
+        found = {link[side] for link in linked.links}
+        alone = [word for place, word in enumerate(words) if place not in found]
+        if alone:
+            lines.append(f"  without a link in the {'source' if not side else 'target'}: {' '.join(alone)}")
     return lines
 
 

@@ -30,14 +30,19 @@ def opened(
     columns: tuple[str, str] | None = None,
     inline_tags: Literal["strip", "keep"] = "strip",
     quiet: bool = False,
+    unnamed: tuple[str, str] | None = None,
 ) -> FileBitext:
     """Open the files as pairs; say on standard error what was kept, and what was set aside and why. quiet: only where
     something was set aside."""
     from dragoman.corpus.formats import open_bitext
 
-    bitext = open_bitext(files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags)
+    bitext = open_bitext(
+        files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags, unnamed=unnamed
+    )
+    languages = bitext.source_language, bitext.target_language
+    told = "" if languages == unnamed else f"{'-'.join(languages)}, "
     if not quiet or bitext.set_aside:
-        say(f"{part}: {bitext.source_language}-{bitext.target_language}, {bitext.summary()}")
+        say(f"{part}: {told}{bitext.summary()}")
     for line in (*bitext.warnings, *bitext.details()):
         say(f"{part}: {line}")
     return bitext

@@ -236,6 +236,7 @@ def _backtranslation(
 NEXT = {
     "translate": "translate with: dragoman translate {out} FILE",
     "generate": "generate with: dragoman generate {out} --prefix TEXT",
+    "align": "link with: dragoman align apply {out} FILES",
 }
 
 

@@ -53,15 +53,18 @@ def open_bitext(
     longest_side: int = LONGEST_SIDE,
     columns: Columns | None = None,
     inline_tags: InlineTags = "strip",
+    unnamed: tuple[str, str] | None = None,
 ) -> FileBitext:
     """Open files, folders, `-` and `name*3` as one bitext, in the order given.
 
     Languages that are not given are taken from the files: suffixes (train.en train.zh), a TMX with
     two languages, the header of a catalogue or CSV. longest_side: characters; longer pairs are set aside.
-    columns, inline_tags: see `Reading`.
+    columns, inline_tags: see `Reading`. unnamed: what languages are called that nothing tells.
     Raises UserError at a bad file, at unequal line counts, and when no pair is kept.
     """
-    found = open_records(files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags)
+    found = open_records(
+        files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags, unnamed=unnamed
+    )
     return count_records(found.walk, found.source_language, found.target_language, longest_side, found.name)
 
 
@@ -86,6 +89,7 @@ def open_records(
     on_bad_line: OnBadLine = "stop",
     columns: Columns | None = None,
     inline_tags: InlineTags = "strip",
+    unnamed: tuple[str, str] | None = None,
 ) -> Records:
     """As open_bitext, but nothing is counted: for those who walk once and want every record, with its fault."""
     if not files:
@@ -100,7 +104,7 @@ def open_records(
     if columns and not any(one.container in _WITH_NAMES for one in found):
         names, kinds = ", ".join(one.name for one in found), ", ".join(_WITH_NAMES)
         raise UserError(f"{names}: no columns to choose {' and '.join(columns)} from ({kinds} have some)")
-    source, target = _languages(found, source, target, columns)
+    source, target = _languages(found, source, target, columns, unnamed)
     reading = Reading(source, target, on_bad_line, columns, inline_tags)
     walk, walk_rows = (partial(_walk, each, found, reading, tuple(warnings)) for each in (_records_in, _rows_in))
     size = sum(os.path.getsize(file.path) * one.copies for one in found for file in one.files)
@@ -136,7 +140,11 @@ def _records_in(one: BitextFile, reading: Reading, warn: Warn) -> Iterator[Recor
 
 
 def _languages(
-    found: Sequence[BitextFile], source: str | None, target: str | None, columns: Columns | None
+    found: Sequence[BitextFile],
+    source: str | None,
+    target: str | None,
+    columns: Columns | None,
+    unnamed: tuple[str, str] | None = None,
 ) -> tuple[str, str]:
     """The two languages: as given, else as the files tell them."""
     if source and target:
@@ -149,6 +157,8 @@ def _languages(
             told.setdefault(tuple(language_key(language) for language in languages), languages)
         elif languages:
             seen = f"{one.name} holds {', '.join(languages)}"
+    if not told and unnamed is not None:
+        return source or unnamed[0], target or unnamed[1]
     if len(told) != 1:
         pairs = ", ".join("-".join(languages) for languages in told.values())
         raise UserError(

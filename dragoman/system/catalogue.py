@@ -23,6 +23,12 @@ KINDS: dict[str, str] = {
     "rnn-lm": "dragoman.neural.lm_recipes:RecurrentLanguageRecipe",
     "transformer-lm": "dragoman.neural.lm_recipes:CausalRecipe",
     "mlp-lm": "dragoman.neural.lm_recipes:WindowRecipe",
+    "aligner-ibm1": "dragoman.alignment.recipes:Ibm1",
+    "aligner-ibm2": "dragoman.alignment.recipes:Ibm2",
+    "aligner-hmm": "dragoman.alignment.recipes:Hmm",
+    "aligner-ibm3": "dragoman.alignment.recipes:Ibm3",
+    "aligner-fast": "dragoman.alignment.recipes:Fast",
+    "aligner-best": "dragoman.alignment.recipes:Best",
 }
 
 # What runs models that `export` made for it: no recipe leads there, only a trained model.
@@ -35,7 +41,7 @@ EXPORTERS: dict[tuple[str, str], str] = {
 
 
 # What models are for: a method of the product, and the command that calls it. All have `info`, all can be evaluated.
-VERBS: tuple[str, ...] = ("translate", "generate")
+VERBS: tuple[str, ...] = ("translate", "generate", "align")
 
 
 class Preset(NamedTuple):
@@ -81,6 +87,22 @@ PRESETS: dict[str, Preset] = {
     "mlp-lm": Preset(
         "dragoman.neural.lm_recipes:WINDOW",
         "a language model without state: the last 16 characters (Bengio et al. 2003)",
+    ),
+    "aligner-fast": Preset(
+        "dragoman.alignment.recipes:FAST",
+        "links words in seconds: HMMs of two directions that agree (Liang et al. 2006)",
+    ),
+    "aligner-best": Preset(
+        "dragoman.alignment.recipes:BEST",
+        "links words best: then sampled with fertilities (Östling & Tiedemann 2016)",
+    ),
+    "aligner-ibm1": Preset("dragoman.alignment.recipes:IBM1", "links words by their company alone (Brown et al. 1993)"),
+    "aligner-ibm2": Preset("dragoman.alignment.recipes:IBM2", "links words by company and place (Brown et al. 1993)"),
+    "aligner-hmm": Preset(
+        "dragoman.alignment.recipes:HMM", "links words by company and the place of the word before (Vogel et al. 1996)"
+    ),
+    "aligner-ibm3": Preset(
+        "dragoman.alignment.recipes:IBM3", "links words with fertilities, by hill climbing (Brown et al. 1993)"
     ),
 }
 

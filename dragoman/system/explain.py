@@ -19,7 +19,8 @@ from dragoman.abilities import inability
 from dragoman.contracts import Ability, SearchOptions, UserError
 from dragoman.evaluation.curves import Series, series_of
 from dragoman.evaluation.metrics import sentence_scores
-from dragoman.seeing import CanExplain, Explanation, Gates, Gradients, ShowsGates
+from dragoman.links import Aligner
+from dragoman.seeing import CanExplain, Explanation, Gates, Gradients, Linked, ShowsGates, ShowsLinks
 from dragoman.system.journal import rows_of
 from dragoman.system.stream import System, kinds_with
 
@@ -39,10 +40,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Explained:
-    """What the product shows, and the verdict where a reference was given."""
+    """What the product shows, the verdict where a reference was given, and how an aligner links source and
+    translation."""
 
     explanation: Explanation
     verdict: Verdict | None = None
+    linked: Linked | None = None
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,16 @@ def gradients(
         series_of(rows, "gradient norm", "gradient_norm", ["training"]),
         series_of(rows, "clipped updates", "clipped", ["training"]),
     )
+
+
+def linked(aligner: Aligner, source: str, target: str) -> Linked:
+    """UserError for a blank text."""
+    _check_texts(source)
+    if not target.strip():
+        raise UserError("the translation is blank: there is nothing to link")
+    _check_texts(source, target)
+    assert isinstance(aligner, ShowsLinks)
+    return aligner.explain_links(source, target)
 
 
 def _check_texts(text: str, reference: str = "") -> None:

@@ -15,7 +15,7 @@ from dragoman.drawing.chart import Curve, bars, curves, plane
 from dragoman.drawing.heatmap import CELL, heat_map, small_map
 from dragoman.drawing.page import Section, Table
 from dragoman.drawing.picture import Ink, Picture, below, side_by_side
-from dragoman.seeing import Explanation, Fading, Gates, Heads, Part, Said, Track, Tree
+from dragoman.seeing import Explanation, Fading, Gates, Heads, Linked, Part, Said, Track, Tree
 from dragoman.system.explain import Explained, Faded
 from dragoman.system.sentences import SentenceMap
 from dragoman.wording import counted
@@ -37,7 +37,7 @@ def picture_of(sections: Sequence[Section], title: str) -> tuple[Picture, list[s
 
 
 def explanation_sections(explained: Explained) -> list[Section]:
-    """Translation, attention, probabilities, search and heads of each part."""
+    """Translation, attention, probabilities, search and heads of each part, and an aligner's links."""
     explanation = explained.explanation
     sections = [Section("Translation", (), _facts(explained))]
     if explanation.entries:
@@ -53,7 +53,19 @@ def explanation_sections(explained: Explained) -> list[Section]:
             note = "Each head of each layer: who asks from top to bottom, who is asked from left to right."
             heads = below([_heads(each) for each in part.heads])
             sections.append(Section(f"Heads{name}", (note,), heads, folded=True))
-    return sections
+    return sections if explained.linked is None else _beside(sections, linked_sections(explained.linked))
+
+
+def _beside(sections: Sequence[Section], linked: Sequence[Section]) -> list[Section]:
+    """An aligner's picture stands to the right of the first attention, if there is some."""
+    attention = next((place for place, section in enumerate(sections) if section.title.startswith("Attention")), None)
+    if attention is None:
+        return [*sections, *linked]
+    looked, links = sections[attention], linked[0]
+    pictures = [each.content for each in (looked, links) if isinstance(each.content, Picture)]
+    title = f"{looked.title}, and {links.title.lower()}"
+    both = Section(title, (*looked.notes, *links.notes), side_by_side(pictures, len(pictures), gap=40, title=title))
+    return [*sections[:attention], both, *sections[attention + 1 :], *linked[1:]]
 
 
 def _facts(explained: Explained) -> Table:
@@ -102,6 +114,33 @@ def _heads(heads: Heads) -> Picture:
     cell = max(2.0, min(9.0, 150 / max(rows, columns)))
     small = [small_map(weights_TS, f"head {head}", cell) for head, weights_TS in enumerate(heads.weights_HTS, start=1)]
     return side_by_side(small, 8, title=f"{heads.layer}: {heads.of}")
+
+
+# --- links --------------------------------------------------------------------------------------
+
+
+def linked_sections(linked: Linked) -> list[Section]:
+    """What both directions believe together, each by itself, and the links that follow."""
+    both_TS = np.sqrt(linked.forward_TS * linked.reverse_TS)
+    words = linked.target_words, linked.source_words
+    many = max(map(len, words)) > MANY
+    cell = CELL / 2 if many else CELL
+
+    def drawn(weights_TS: np.ndarray, title: str) -> Picture:
+        return heat_map(weights_TS, *words, title=title, cell=cell, figures=not many)
+
+    note = "Rows are words of the target, columns of the source: sqrt(p q) of p, that one came from the other, and q,"
+    both = drawn(both_TS, f"Links by {linked.kind}")
+    ways = [drawn(linked.forward_TS, "p, target from source"), drawn(linked.reverse_TS, "q, source from target")]
+    rows = tuple(
+        (linked.source_words[i], linked.target_words[j], f"{share:.3f}")
+        for (i, j), share in zip(linked.links, linked.probabilities, strict=True)
+    )
+    return [
+        Section(both.title, (f"{note} the reverse.",), both),
+        Section("Links of each direction", (), side_by_side(ways, 2), folded=True),
+        Section("Chosen links", (), Table(("source", "target", "sqrt(p q)"), rows, (2,))),
+    ]
 
 
 # --- a search -----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dragoman.contracts import Ability, UserError
+from dragoman.seeing import ShowsLinks
 from dragoman.system import store
 from dragoman.system.catalogue import EXPORTERS, VERBS, product_class
 
@@ -18,7 +19,7 @@ def verbs_of(kind: str) -> list[str]:
         *(verb for verb in VERBS if hasattr(product, verb)),
         "evaluate",
         *(["score"] if Ability.SCORE in product.abilities else []),
-        *(["explain"] if Ability.EXPLAIN in product.abilities else []),
+        *(["explain"] if Ability.EXPLAIN in product.abilities or issubclass(product, ShowsLinks) else []),
         *(["export"] if kind in {exported for exported, _ in EXPORTERS} else []),
         "info",
         "doctor",

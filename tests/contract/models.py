@@ -65,6 +65,12 @@ TINY: dict[str, list[str]] = {
         *("model.direct=true", "training.max_updates=60", "training.warmup_updates=10"),
         *("training.validate_every=30", "training.learning_rate=1e-2", "training.tokens_per_batch=256"),
     ],
+    "aligner-ibm1": [],
+    "aligner-ibm2": ["ibm1=3", "ibm2=3"],
+    "aligner-hmm": ["ibm1=3", "hmm=3"],
+    "aligner-ibm3": ["ibm1=2", "ibm2=2", "ibm3=2"],
+    "aligner-fast": [],
+    "aligner-best": ["burn=1", "keep=2"],
 }
 
 SEED = 7
@@ -72,6 +78,7 @@ TRAIN = generated_bitext(400, "en", "zh", seed=1)
 DEV = generated_bitext(30, "en", "zh", seed=2)
 TEST = generated_bitext(24, "en", "zh", seed=3)
 SOURCES = [pair.source for pair in TEST]
+PAIRS = [(pair.source, pair.target) for pair in TEST]
 
 
 def prose(count: int, seed: int) -> ListText:
@@ -112,10 +119,12 @@ SAY: dict[str, Callable[[Any], list[str]]] = {
         *(one.text for one in product.generate("the ", Generating(longest=20))),
         *(f"{score.log_probability:.4f}" for score in product.score(SOURCES[:5])),
     ],
+    "align": lambda product: [str(alignment) for alignment in product.align(PAIRS)],
 }
 USE = {  # a short use of a product, for a process that knows nothing of these tests
     "translate": f"product.translate({SOURCES[:1]!r})[0].text",
     "generate": f"format(product.score({SOURCES[:1]!r})[0].log_probability, '.2f')",
+    "align": f"str(product.align({PAIRS[:1]!r})[0].links)",
 }
 STEPS_UNTIL_KILLED = 50  # of learners with a limit, which are asked after every step
 ASKED_UNTIL_KILLED = 2  # others

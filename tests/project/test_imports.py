@@ -16,7 +16,7 @@ PACKAGE = Path(dragoman.contracts.__file__).parent
 
 LEVELS = (
     ("contracts", "stopping"),
-    ("durations", "wording", "abilities", "processes", "texts", "seeing"),
+    ("durations", "wording", "abilities", "processes", "texts", "links", "seeing", "compiling"),
     ("corpus", "evaluation", "drawing"),
     ("cleaning", "text", "search"),
     ("lm", "vectors", "alignment"),

@@ -19,6 +19,7 @@ HEAVY = {
     "polib",
     "tomlkit",
     "zstandard",
+    "numba",
 }
 MODULES_AFTER = """
 import json, sys
@@ -41,8 +42,10 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert modules & HEAVY == set()
 
 
-@pytest.mark.parametrize("arguments", [["recipes"], ["recipes", "transformer-small"], ["recipes", "dictionary"]])
+@pytest.mark.parametrize(
+    "arguments", [["recipes"], ["recipes", "transformer-small"], ["recipes", "dictionary"], ["recipes", "aligner-best"]]
+)
 def test_recipes_load_no_torch(arguments: list[str]) -> None:
     code, modules = modules_after(*arguments)
     assert code == 0
-    assert modules & {"torch", "matplotlib", "sacrebleu", "sentencepiece", "lxml"} == set()
+    assert modules & {"torch", "matplotlib", "sacrebleu", "sentencepiece", "lxml", "numba"} == set()

@@ -1,0 +1,313 @@
+"""How are the cells of all sentence pairs numbered, and the expected links of models without memory counted, at the
+speed of C?
+
+Arrays in, arrays out; `kernel.py_func` is the same in plain Python. A cell is a pair of words (i, j) of one sentence
+pair; its slot is the row of the lexical table that the two words share, wherever they meet again.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dragoman.compiling import kernel
+
+TINY = 1e-30
+
+
+@kernel
+def total_of(vector, begin, length):
+    """The sum of so many numbers."""
+    total = np.float32(0)
+    for i in range(length):
+        total += vector[begin + i]
+    return total
+
+
+@kernel
+def number_partners(occurrences_X, word_begins_V, sentence_X, target_begins_N, targets_X, stamp_V, partners_D):
+    """Give each source word's partners their rows in the table, the rows of one source word one after the other.
+
+    occurrences_X: places of source words, sorted by word; sentence_X: the pair that a place is in. partners_D receives
+    the target words (long enough for all cells, or the result is negative and no more than its length was written).
+    Result: where the rows of each source word begin, and their number at the end.
+    """
+    words = len(word_begins_V) - 1
+    row_begins_V = np.zeros(words + 1, np.int64)
+    count = 0
+    for word in range(words):
+        row_begins_V[word] = count
+        for place in range(word_begins_V[word], word_begins_V[word + 1]):
+            pair = sentence_X[occurrences_X[place]]
+            for at in range(target_begins_N[pair], target_begins_N[pair + 1]):
+                target = targets_X[at]
+                if stamp_V[target] != word:
+                    stamp_V[target] = word
+                    if count >= len(partners_D):
+                        row_begins_V[words] = -1
+                        return row_begins_V
+                    partners_D[count] = target
+                    count += 1
+    row_begins_V[words] = count
+    return row_begins_V
+
+
+@kernel
+def fill_slots(
+    first,
+    last,
+    occurrences_X,
+    word_begins_V,
+    sentence_X,
+    source_begins_N,
+    target_begins_N,
+    targets_X,
+    cell_begins_N,
+    row_begins_V,
+    partners_D,
+    missing,
+    slot_V,
+    slots_X,
+):
+    """Slots of the cells of the pairs [first, last): cell (i, j) of a pair lies at cell_begins + i * J + j.
+
+    slot_V: scratch, `missing` everywhere: the slot of words that are no partners.
+    """
+    for word in range(len(word_begins_V) - 1):
+        ready = False
+        for place in range(word_begins_V[word], word_begins_V[word + 1]):
+            at = occurrences_X[place]
+            pair = sentence_X[at]
+            if pair < first or pair >= last:
+                continue
+            if not ready:
+                ready = True
+                for row in range(row_begins_V[word], row_begins_V[word + 1]):
+                    slot_V[partners_D[row]] = row
+            begin = target_begins_N[pair]
+            length = target_begins_N[pair + 1] - begin
+            cell = cell_begins_N[pair] - cell_begins_N[first] + (at - source_begins_N[pair]) * length
+            for j in range(length):
+                slots_X[cell + j] = slot_V[targets_X[begin + j]]
+        if ready:
+            for row in range(row_begins_V[word], row_begins_V[word + 1]):
+                slot_V[partners_D[row]] = missing
+
+
+@kernel
+def gather(slots_X, cell, rows, columns, table_D2, direction, null_V, words, begin, emit, null):
+    """t(f | e) of one sentence pair: emit[j, i] of direction 0 (targets come from sources), emit[i, j] of direction 1.
+
+    rows, columns: source and target words of the pair; null[j] is t(f_j | no word), where `words` from `begin` on are
+    the f.
+    """
+    if direction == 0:
+        for i in range(rows):
+            for j in range(columns):
+                emit[j, i] = table_D2[slots_X[cell + i * columns + j], 0]
+        for j in range(columns):
+            null[j] = null_V[words[begin + j]]
+    else:
+        for i in range(rows):
+            for j in range(columns):
+                emit[i, j] = table_D2[slots_X[cell + i * columns + j], 1]
+        for i in range(rows):
+            null[i] = null_V[words[begin + i]]
+
+
+@kernel
+def position_posteriors(emit, null, prior_X, at, outputs, inputs, post, null_post):
+    """p(a_j = i | e, f) where words choose by place alone: prior_X[at + j * (I + 1) + i], no word first. Result: log
+    p(f | e)."""
+    total = 0.0
+    for j in range(outputs):
+        base = at + j * (inputs + 1)
+        nothing = prior_X[base] * null[j]
+        sum_ = nothing
+        for i in range(inputs):
+            post[j, i] = prior_X[base + 1 + i] * emit[j, i]
+        for i in range(inputs):  # a loop of its own: in one that writes, where arrays lie decides how sums are ordered
+            sum_ += post[j, i]
+        if sum_ < TINY:
+            for i in range(inputs):
+                post[j, i] = 0.0
+            null_post[j] = 1.0
+            total += math.log(TINY)
+            continue
+        total += math.log(sum_)
+        for i in range(inputs):
+            post[j, i] /= sum_
+        null_post[j] = nothing / sum_
+    return total
+
+
+@kernel
+def count_links(
+    slots_X,
+    cell,
+    rows,
+    columns,
+    post,
+    null_post,
+    targets_X,
+    target,
+    sources_X,
+    source,
+    counts_DW,
+    nulls_0,
+    nulls_1,
+):
+    """Add the expected links of one pair to the counts: p and q, each direction in its column; in a single one p q,
+    which both directions get where they agree (Liang et al. 2006)."""
+    agreed = counts_DW.shape[1] == 1
+    for i in range(rows):
+        for j in range(columns):
+            p, q = post[0, j, i], post[1, i, j]
+            slot = slots_X[cell + i * columns + j]
+            if agreed:
+                counts_DW[slot, 0] += p * q
+            else:
+                counts_DW[slot, 0] += p
+                counts_DW[slot, 1] += q
+    for j in range(columns):
+        nulls_0[targets_X[target + j]] += null_post[0, j]
+    for i in range(rows):
+        nulls_1[sources_X[source + i]] += null_post[1, i]
+
+
+@kernel
+def keep_posteriors(cell, rows, columns, post, kept_X2):
+    """Write the posteriors of both directions where the cells of the pair are."""
+    for i in range(rows):
+        for j in range(columns):
+            kept_X2[cell + i * columns + j, 0] = post[0, j, i]
+            kept_X2[cell + i * columns + j, 1] = post[1, i, j]
+
+
+@kernel
+def expect_positions(
+    first,
+    last,
+    sources_X,
+    source_begins_N,
+    targets_X,
+    target_begins_N,
+    cell_begins_N,
+    slots_X,
+    table_D2,
+    null_0,
+    null_1,
+    prior_0,
+    prior_1,
+    prior_begins_N2,
+    longest,
+    counts_DW,
+    nulls_0,
+    nulls_1,
+    places_0,
+    places_1,
+    kept_X2,
+):
+    """E-step of IBM models 1 and 2 over the pairs [first, last), both directions. Result: their log-likelihoods.
+
+    places_0, places_1 receive the expected choices of places, laid out as the priors; with length 0 they are not
+    counted. kept_X2: posteriors by cell; with length 0 they are not kept.
+    """
+    emit, post = np.empty((longest, longest), np.float32), np.empty((2, longest, longest), np.float32)
+    null, null_post = np.empty(longest, np.float32), np.empty((2, longest), np.float32)
+    logs = np.zeros(2)
+    for pair in range(first, last):
+        source, target = source_begins_N[pair], target_begins_N[pair]
+        rows, columns = source_begins_N[pair + 1] - source, target_begins_N[pair + 1] - target
+        if rows == 0 or columns == 0:
+            continue
+        cell = cell_begins_N[pair]
+        for way in range(2):
+            outputs, inputs = (columns, rows) if way == 0 else (rows, columns)
+            null_V, words_X, begin = (null_0, targets_X, target) if way == 0 else (null_1, sources_X, source)
+            prior_X, places_X = (prior_0, places_0) if way == 0 else (prior_1, places_1)
+            at = prior_begins_N2[pair, way]
+            gather(slots_X, cell, rows, columns, table_D2, way, null_V, words_X, begin, emit, null)
+            logs[way] += position_posteriors(emit, null, prior_X, at, outputs, inputs, post[way], null_post[way])
+            if len(places_X):
+                count_places(post[way], null_post[way], outputs, inputs, at, places_X)
+        if len(counts_DW):
+            count_links(
+                slots_X,
+                cell,
+                rows,
+                columns,
+                post,
+                null_post,
+                targets_X,
+                target,
+                sources_X,
+                source,
+                counts_DW,
+                nulls_0,
+                nulls_1,
+            )
+        if len(kept_X2):
+            keep_posteriors(cell, rows, columns, post, kept_X2)
+    return logs
+
+
+@kernel
+def count_places(post, null_post, outputs, inputs, at, places_X):
+    """Add the expected choices of places of one pair, no word first."""
+    for j in range(outputs):
+        base = at + j * (inputs + 1)
+        places_X[base] += null_post[j]
+        for i in range(inputs):
+            places_X[base + 1 + i] += post[j, i]
+
+
+@kernel
+def exp_digamma(x):
+    """exp(psi(x)), psi by recurrence up to 6 and its asymptotic series from there."""
+    if x < 0.012:
+        return 0.0  # below e^-83
+    shift = 0.0
+    while x < 6.0:
+        shift += 1.0 / x
+        x += 1.0
+    inverse = 1.0 / x
+    square = inverse * inverse
+    return x * math.exp(-0.5 * inverse - square * (1 / 12 - square * (1 / 120 - square / 252)) - shift)
+
+
+@kernel
+def normalise(first, last, counts_DW, row_begins_V, partners_D, sums_T, alpha, floor, table_D2):
+    """M-step for the source words [first, last): t(f | e) and t(e | f) from expected links.
+
+    alpha 0: c / sum c, the maximum of the likelihood. Else exp(psi(c + alpha)) / exp(psi(sum (c + alpha))), variational
+    Bayes under a Dirichlet prior (Riley & Gildea 2012); sums_T already holds the latter denominators for t(e | f).
+    """
+    second = counts_DW.shape[1] - 1
+    for word in range(first, last):
+        begin, end = row_begins_V[word], row_begins_V[word + 1]
+        total = 0.0
+        for row in range(begin, end):
+            total += counts_DW[row, 0]
+        if alpha > 0.0:
+            total = exp_digamma(total + alpha * (end - begin))
+        scale = 1.0 / total if total > 0.0 else 0.0
+        for row in range(begin, end):
+            divisor = sums_T[partners_D[row]]
+            reverse = 1.0 / divisor if divisor > 0.0 else 0.0
+            if alpha > 0.0:
+                table_D2[row, 0] = max(floor, exp_digamma(counts_DW[row, 0] + alpha) * scale)
+                table_D2[row, 1] = max(floor, exp_digamma(counts_DW[row, second] + alpha) * reverse)
+            else:
+                table_D2[row, 0] = max(floor, counts_DW[row, 0] * scale)
+                table_D2[row, 1] = max(floor, counts_DW[row, second] * reverse)
+
+
+@kernel
+def sums_of_targets(counts_DW, partners_D, sums_T, partners_T):
+    """Expected links of each target word in direction 1, and how many partners it has."""
+    second = counts_DW.shape[1] - 1
+    for row in range(len(partners_D)):
+        sums_T[partners_D[row]] += counts_DW[row, second]
+        partners_T[partners_D[row]] += 1
