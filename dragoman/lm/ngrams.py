@@ -1,0 +1,159 @@
+"""What does a finished n-gram model say of the next word, and which state is behind it?
+
+A state is one number: the node of the longest end of what was read of which the model knows how it goes on; 0 knows
+nothing. It is all that a decoder has to keep of a hypothesis, and two hypotheses in the same state have the same
+future: they may be recombined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from dragoman.lm import trie_kernels, walk_kernels
+from dragoman.lm.counting import Integers
+from dragoman.lm.smoothing import Estimate, Floats
+from dragoman.lm.trie import Trie
+from dragoman.lm.units import START
+
+AT_ONCE = 100_000  # n-grams that are listed together
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ngrams:
+    """words_X, begins_Y, bounds: as in Trie. log_probs_X: of the last word of each n-gram given the others; backoffs_Y:
+    log of what a context leaves to the one that is shorter by a word. states_X: the state behind each n-gram; backs_Y:
+    the state to go on from where a word never followed this one. Logarithms are natural."""
+
+    words_X: Integers
+    begins_Y: Integers
+    log_probs_X: Floats
+    backoffs_Y: Floats
+    states_X: Integers
+    backs_Y: Integers
+    bounds: tuple[int, ...]
+
+    @property
+    def order(self) -> int:
+        return len(self.bounds) - 2
+
+    @property
+    def vocabulary(self) -> int:
+        return self.bounds[2] - self.bounds[1]
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """How many n-grams there are of each order."""
+        return tuple(np.diff(self.bounds[1:]).tolist())
+
+    @property
+    def start(self) -> int:
+        """The state at the beginning of a sentence."""
+        return int(self.states_X[1 + START])
+
+    @property
+    def _arrays(self) -> tuple[npt.NDArray[np.generic], ...]:
+        return self.words_X, self.begins_Y, self.log_probs_X, self.backoffs_Y, self.states_X, self.backs_Y
+
+    def advance(self, states_B: npt.NDArray[np.integer], words_B: npt.NDArray[np.integer]) -> tuple[Doubles, Integers]:
+        """log p of a word in each state, and the states behind them; </s> is the word 2, and what comes behind it
+        starts anew. ValueError for what is no state or no word."""
+        after_B, words_B = np.array(states_B, np.int32), np.ascontiguousarray(words_B, np.int32)
+        for numbers, most in ((after_B, len(self.backs_Y)), (words_B, self.vocabulary)):
+            if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < most:
+                raise ValueError(f"a state or word outside of 0 to {most - 1}")
+        if after_B.shape != words_B.shape:
+            raise ValueError(f"{len(after_B)} states, {len(words_B)} words")
+        found_B = np.empty(len(words_B), np.float64)
+        walk_kernels.advance(words_B, *self._arrays, after_B, found_B)
+        return found_B, after_B
+
+    def behind(self, ids: Sequence[int], state: int | None = None) -> int:
+        """The state behind these words, at the beginning of a sentence where none is given."""
+        states_1 = np.array([self.start if state is None else state], np.int32)
+        for number in ids:
+            _, states_1 = self.advance(states_1, np.array([number]))
+        return int(states_1[0])
+
+    def predict(self, ids_X: Integers) -> Floats:
+        """log p of each word of sentences laid end to end, each with its </s>."""
+        found_X = np.empty(len(ids_X), np.float32)
+        walk_kernels.predict(ids_X, self.start, *self._arrays, found_X)
+        return found_X
+
+    def following(self, state: int) -> Doubles:
+        """log p of every word in a state; of <s> -inf."""
+        path = [state]
+        while path[-1]:
+            path.append(int(self.backs_Y[path[-1]]))
+        found_V = self.log_probs_X[slice(*self.bounds[1:3])].astype(np.float64)
+        found_V[START] = -np.inf
+        for node in reversed(path[:-1]):
+            found_V += self.backoffs_Y[node]
+            children = slice(self.begins_Y[node], self.begins_Y[node + 1])
+            found_V[self.words_X[children]] = self.log_probs_X[children]
+        return found_V
+
+    @cached_property
+    def masses_X(self) -> Doubles:
+        """The probabilities of the children of each node, added up; made when first drawn from."""
+        masses_X = np.zeros(len(self.words_X), np.float64)
+        walk_kernels.accumulate(self.begins_Y, self.log_probs_X, masses_X)
+        return masses_X
+
+    def draw(self, state: int, stream: int, longest: int) -> tuple[list[int], list[float]]:
+        """Words by their probabilities, never <unk>, up to </s> or so many, and the log-probability of each; another
+        stream, other words."""
+        words_N, found_N = np.empty(longest, np.int32), np.empty(longest, np.float64)
+        path_W = np.zeros(self.order + 1, np.int64)
+        made = walk_kernels.draw_text(
+            *(np.int64(state), np.uint64(stream), self.masses_X, *self._arrays, path_W, words_N, found_N)
+        )
+        return words_N[:made].tolist(), found_N[:made].tolist()
+
+    def listed(self, order: int) -> Iterator[tuple[Integers, Floats, Floats]]:
+        """Words, log-probabilities and back-offs of the n-grams of an order, many at once; no back-offs at the highest
+        one."""
+        begin, end = self.bounds[order : order + 2]
+        for first in range(begin, end, AT_ONCE):
+            last = min(end, first + AT_ONCE)
+            nodes_N = np.arange(first, last)
+            words_NW = np.empty((last - first, order), np.int32)
+            for column in range(order - 1, -1, -1):
+                words_NW[:, column] = self.words_X[nodes_N]
+                nodes_N = np.searchsorted(self.begins_Y, nodes_N, side="right") - 1
+            yield words_NW, self.log_probs_X[first:last], self.backoffs_Y[first:last]
+
+
+def estimated(trie: Trie, estimate: Estimate) -> Ngrams:
+    """The model of an estimate, without what is not kept."""
+    probabilities_X, backoffs_Y, kept_X = estimate.probabilities_X, estimate.backoffs_Y, estimate.kept_X
+    if not kept_X.all():
+        backoffs_Y = backoffs_Y[kept_X[: len(backoffs_Y)]]
+        trie, probabilities_X = without(trie, kept_X), probabilities_X[kept_X]
+    with np.errstate(divide="ignore"):
+        return settled(trie, np.log(probabilities_X), np.log(backoffs_Y))
+
+
+def without(trie: Trie, kept_X: npt.NDArray[np.bool_]) -> Trie:
+    """The trie of the nodes that are kept; what they begin with and end in is kept too."""
+    before_X = np.zeros(len(kept_X) + 1, np.int32)
+    np.cumsum(kept_X, out=before_X[1:])
+    inner_Y = kept_X[: trie.bounds[-2]]
+    begins_Y = before_X[np.append(trie.begins_Y[:-1][inner_Y], trie.begins_Y[-1])]
+    bounds = tuple(int(before_X[bound]) for bound in trie.bounds)
+    return Trie(trie.words_X[kept_X], begins_Y, before_X[trie.links_X[kept_X]], bounds)
+
+
+def settled(trie: Trie, log_probs_X: Floats, backoffs_Y: Floats) -> Ngrams:
+    """The model of these n-grams, with its states."""
+    extends_Y = (np.diff(trie.begins_Y) > 0) | (backoffs_Y != 0)
+    states_X = np.empty(len(trie.words_X), np.int32)
+    trie_kernels.settle_states(trie.links_X, extends_Y, states_X)
+    backs_Y = states_X[trie.links_X[: len(extends_Y)]]
+    return Ngrams(trie.words_X, trie.begins_Y, log_probs_X, backoffs_Y, states_X, backs_Y, trie.bounds)
