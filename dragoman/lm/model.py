@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import json
-from array import array
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from dragoman.abilities import Coverage
 from dragoman.contracts import Ability, Progress, Score, UserError, quiet
 from dragoman.lm.counting import Integers
-from dragoman.lm.ngrams import Ngrams
+from dragoman.lm.ngrams import Doubles, Ngrams
+from dragoman.lm.recipes import Units
+from dragoman.lm.smoothing import Floats
 from dragoman.lm.units import END, START, UNKNOWN, Vocabulary, keys_of, name_of
 from dragoman.lm.writing import written
 from dragoman.text.words import word_spans
@@ -46,35 +48,27 @@ class NgramModel:
     def score(self, texts: Sequence[str]) -> list[Score]:
         """How probable each text is as a sentence, </s> included, natural logs; nothing is said of a blank one (0, no
         units)."""
-        ids_X, lengths = self._ids(texts)
-        found = self.ngrams.predict(ids_X).tolist()
-        scores, begin = [], 0
-        for length in lengths:
-            tokens = tuple(found[begin : begin + length])
-            total = sum(tokens)
-            scores.append(Score(total, total, tokens))
-            begin += length
-        return scores
+        ids_X, begins_N = self._ids(texts)
+        found_X = self.ngrams.predict(ids_X)
+        totals, tokens = _sums(found_X, begins_N).tolist(), found_X.tolist()
+        return [
+            Score(total, total, tuple(tokens[begin:end]))
+            for total, (begin, end) in zip(totals, pairwise(begins_N.tolist()), strict=True)
+        ]
 
-    def log_probabilities(self, texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """The same in one array, only the sums: what is fastest for many lines."""
-        ids_X, lengths = self._ids(texts)
-        sums = np.append(0.0, np.cumsum(self.ngrams.predict(ids_X), dtype=np.float64))
-        return np.diff(sums[np.cumsum([0, *lengths])])
+    def log_probabilities(self, texts: Sequence[str]) -> Doubles:
+        """Only the sums, in one array: what is fastest for many lines."""
+        ids_X, begins_N = self._ids(texts)
+        return _sums(self.ngrams.predict(ids_X), begins_N)
 
-    def _ids(self, texts: Sequence[str]) -> tuple[Integers, list[int]]:
-        """The numbers of the units of all texts, each with its </s>, and how many each has; a blank one has none."""
-        numbers, lengths = array("i"), list[int]()
-        ids_of = self.vocabulary.ids
-        for text in texts:
-            ids = ids_of(text)
-            if ids and not text.isspace():
-                ids.append(END)
-                numbers.extend(ids)
-                lengths.append(len(ids))
-            else:
-                lengths.append(0)
-        return np.array(numbers, np.int32), lengths
+    def _ids(self, texts: Sequence[str]) -> tuple[Integers, npt.NDArray[np.int64]]:
+        """The numbers of the units of all texts, each with its </s>, and where those of each begin; a blank one has
+        none."""
+        told_N = np.array([bool(text) and not text.isspace() for text in texts], np.bool_)
+        ids_X = self.vocabulary.ids_of_lines(texts if told_N.all() else [text for text in texts if text.strip()])
+        lengths_N = np.zeros(len(texts), np.int64)
+        lengths_N[told_N] = np.diff(np.flatnonzero(ids_X == END), prepend=-1)
+        return ids_X, np.append(0, np.cumsum(lengths_N))
 
     def evaluate(self, text: Text, report: Callable[[Progress], None] = quiet) -> TextFigures:
         """How well the text is predicted, each line a sentence; blank ones do not count."""
@@ -153,6 +147,19 @@ class NgramModel:
         except (ValueError, KeyError, TypeError, SafetensorError) as error:
             raise UserError(f"{folder}: its tables are damaged, or not of this release") from error
 
+    def write_arpa(self, path: str | Path) -> None:
+        """Write it for other programs; see `arpa`."""
+        from dragoman.lm.arpa import write_arpa
+
+        write_arpa(self, path)
+
+    @classmethod
+    def read_arpa(cls, path: str | Path, language: str = "und", units: Units = "words") -> NgramModel:
+        """The model that another program wrote. UserError with file and line for what is none."""
+        from dragoman.lm.arpa import read_arpa
+
+        return read_arpa(path, language, units)
+
     def describe(self) -> Mapping[str, object]:
         return {
             "order": self.ngrams.order,
@@ -161,6 +168,13 @@ class NgramModel:
             "n-grams": list(self.ngrams.counts),
             **self.facts,
         }
+
+
+def _sums(found_X: Floats, begins_N: npt.NDArray[np.int64]) -> Doubles:
+    """Those of each text."""
+    sums = np.append(0.0, np.cumsum(found_X, dtype=np.float64))
+    found: Doubles = sums[begins_N[1:]] - sums[begins_N[:-1]]
+    return found
 
 
 ARRAYS = {

@@ -21,6 +21,7 @@ from dragoman.lm.trie import Trie
 from dragoman.lm.units import START
 
 AT_ONCE = 100_000  # n-grams that are listed together
+WORTH_A_TABLE = 32  # n-grams for each word that is looked up: with more of them none is made
 Doubles = npt.NDArray[np.float64]
 
 
@@ -70,21 +71,37 @@ class Ngrams:
         if after_B.shape != words_B.shape:
             raise ValueError(f"{len(after_B)} states, {len(words_B)} words")
         found_B = np.empty(len(words_B), np.float64)
-        walk_kernels.advance(words_B, *self._arrays, after_B, found_B)
+        walk_kernels.advance(words_B, *self._table, after_B, found_B)
         return found_B, after_B
 
     def behind(self, ids: Sequence[int], state: int | None = None) -> int:
         """The state behind these words, at the beginning of a sentence where none is given."""
-        states_1 = np.array([self.start if state is None else state], np.int32)
-        for number in ids:
-            _, states_1 = self.advance(states_1, np.array([number]))
-        return int(states_1[0])
+        begun = np.int64(self.start if state is None else state)
+        return int(walk_kernels.walk(np.array(ids, np.int32), begun, *self._arrays))
 
     def predict(self, ids_X: Integers) -> Floats:
         """log p of each word of sentences laid end to end, each with its </s>."""
         found_X = np.empty(len(ids_X), np.float32)
-        walk_kernels.predict(ids_X, self.start, *self._arrays, found_X)
+        if "_table" in self.__dict__ or len(ids_X) * WORTH_A_TABLE > len(self.words_X):
+            walk_kernels.predict_quickly(ids_X, self.start, *self._table, found_X)
+        else:
+            walk_kernels.predict(ids_X, self.start, *self._arrays, found_X)
         return found_X
+
+    @cached_property
+    def _table(self) -> tuple[npt.NDArray[np.generic], ...]:
+        """All n-grams by context and word (open addressing, 16 bytes a slot), and what is left where there is none;
+        made when many words are asked for. Each array is seen as whole numbers and as floats."""
+        keys_S2 = np.empty((len(self.words_X) * 3 // 2 + 2, 2), np.int64)
+        keys_S2[:] = 0  # np.zeros would get small pages, and twice as many of them are not at hand
+        logs_S4, ends_S4 = keys_S2.view(np.float32), keys_S2.view(np.int32)
+        walk_kernels.fill_table(
+            *(self.words_X, self.begins_Y, self.log_probs_X, self.states_X, keys_S2, logs_S4, ends_S4)
+        )
+        backs_Y2 = np.empty((len(self.backs_Y), 2), np.int32)
+        backoffs_Y2 = backs_Y2.view(np.float32)
+        backoffs_Y2[:, 0], backs_Y2[:, 1] = self.backoffs_Y, self.backs_Y
+        return keys_S2, logs_S4, ends_S4, backoffs_Y2, backs_Y2, self.log_probs_X, self.states_X
 
     def following(self, state: int) -> Doubles:
         """log p of every word in a state; of <s> -inf."""

@@ -24,7 +24,7 @@ def _numbers(value: object) -> object:
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", allow_inf_nan=False))
 class NgramRecipe:
-    """Counts of up to n words in a row, smoothed (Chen and Goodman 1998); learnt in seconds, read by KenLM and SRILM."""
+    """Counts of up to n words in a row, smoothed (Chen and Goodman 1998); learnt in seconds, no network."""
 
     kind: ClassVar[str] = "ngram"
     data: ClassVar[DataKind] = DataKind.TEXT
@@ -39,7 +39,7 @@ class NgramRecipe:
     k: float = Field(default=1.0, gt=0, description="add-k: so much is added to every count")
     prune: Annotated[tuple[int, ...], BeforeValidator(_numbers)] = Field(
         default=(),
-        description="n-grams of each order that stand there so often or less are dropped: 0 0 1, as in lmplz",
+        description="n-grams of each order are dropped that stand there so often or less: 0 0 1, as in lmplz",
     )
     vocabulary: int = Field(default=0, ge=0, description="most frequent units that are known; 0 is all of them")
     reserved: Literal["refuse", "skip"] = Field(

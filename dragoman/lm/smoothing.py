@@ -31,7 +31,7 @@ from dragoman.lm.trie import Trie, parts_of
 from dragoman.lm.units import START
 
 FALLBACK = (0.5, 1.0, 1.5)
-NONE = (0.0, 0.0, 0.0)
+NONE: tuple[float, ...] = (0.0, 0.0, 0.0)
 Floats = npt.NDArray[np.float32]
 Marks = npt.NDArray[np.bool_]
 
@@ -66,10 +66,11 @@ def discounts_of(masses_N: Integers, order: int) -> tuple[tuple[float, ...], str
     """D_i = i - (i + 1) Y n_{i+1} / n_i with Y = n_1 / (n_1 + 2 n_2), n_i n-grams having the count i (equation 26 of
     Chen and Goodman); where that gives nothing between 0 and i the fallback, and a line that says so."""
     _, *seen, four = kernels.count_of_counts(masses_N).tolist()
+    afterwards = (*seen[1:], four)
     if all(seen):
         share = seen[0] / (seen[0] + 2 * seen[1])
         found = tuple(
-            i - (i + 1) * share * after / now for i, now, after in zip((1, 2, 3), seen, (*seen[1:], four), strict=True)
+            i - (i + 1) * share * after / now for i, (now, after) in enumerate(zip(seen, afterwards, strict=True), 1)
         )
         if all(0 <= value <= i for i, value in enumerate(found, start=1)):
             return found, ""

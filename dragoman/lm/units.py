@@ -13,9 +13,14 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from dragoman.lm import word_kernels
 from dragoman.lm.recipes import Units
 from dragoman.text.pieces import SPACE
 
+Integers = npt.NDArray[np.int32]
 RESERVED = ("<unk>", "<s>", "</s>")
 UNKNOWN, START, END = range(3)
 _SPACES = str.maketrans(dict.fromkeys(" \t\n\r\x0b\x0c", SPACE))
@@ -81,3 +86,24 @@ class Vocabulary:
         """The numbers of a line's units."""
         get = self.index.get
         return [get(key, UNKNOWN) for key in keys_of(text, self.units)]
+
+    def ids_of_lines(self, texts: Sequence[str]) -> Integers:
+        """The same of many lines, end to end, with </s> behind each."""
+        lines = "".join([f"{text}\n" for text in texts])
+        if self.units != "words" or lines.count("\n") != len(texts):
+            return np.array([number for text in texts for number in (*self.ids(text), END)], np.int32)
+        bytes_X = np.frombuffer(lines.encode("utf-8", "surrogatepass"), np.uint8)
+        ids_N = np.empty(len(bytes_X), np.int32)
+        return ids_N[: word_kernels.number_words(bytes_X, *self._table, ids_N)]
+
+    @cached_property
+    def _table(self) -> tuple[npt.NDArray[np.generic], ...]:
+        """All words end to end with a byte behind each, where they begin, their hashes and numbers by hash (open
+        addressing)."""
+        spelt = [word.encode("utf-8", "surrogatepass") for word in self.words]
+        begins_V = np.append(0, np.cumsum([len(word) + 1 for word in spelt])).astype(np.int64)
+        size = 1 << (2 * len(spelt)).bit_length()
+        hashes_S, numbers_S = np.zeros(size, np.uint64), np.full(size, -1, np.int32)
+        words_X = np.frombuffer(b"\n".join([*spelt, b""]), np.uint8)
+        word_kernels.fill_words(len(RESERVED), words_X, begins_V, hashes_S, numbers_S)
+        return words_X, begins_V, hashes_S, numbers_S

@@ -29,13 +29,11 @@ def step(state, word, words_X, begins_Y, log_probs_X, backoffs_Y, states_X, back
 
 
 @kernel
-def advance(words_B, words_X, begins_Y, log_probs_X, backoffs_Y, states_X, backs_Y, states_B, found_B):
-    """One word for each state, which becomes the next one."""
-    for row in range(len(words_B)):
-        found_B[row], state = step(
-            np.int64(states_B[row]), words_B[row], words_X, begins_Y, log_probs_X, backoffs_Y, states_X, backs_Y
-        )
-        states_B[row] = state
+def walk(ids_N, state, words_X, begins_Y, log_probs_X, backoffs_Y, states_X, backs_Y):
+    """The state behind these words."""
+    for place in range(len(ids_N)):
+        _, state = step(state, ids_N[place], words_X, begins_Y, log_probs_X, backoffs_Y, states_X, backs_Y)
+    return state
 
 
 @kernel
@@ -45,6 +43,70 @@ def predict(ids_X, start, words_X, begins_Y, log_probs_X, backoffs_Y, states_X, 
     for place in range(len(ids_X)):
         word = ids_X[place]
         found_X[place], state = step(state, word, words_X, begins_Y, log_probs_X, backoffs_Y, states_X, backs_Y)
+        if word == END:
+            state = np.int64(start)
+
+
+@kernel
+def slot_of(state, word, keys_S2):
+    """Where (state, word) is in the table, or the free slot where it would be."""
+    key = (np.int64(state) << 32) | np.int64(word)
+    size = np.uint64(len(keys_S2))
+    hashed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    hashed = (hashed ^ (hashed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    slot = ((hashed >> np.uint64(32)) * size) >> np.uint64(32)
+    while keys_S2[slot, 0] != 0 and keys_S2[slot, 0] != key:
+        slot += np.uint64(1)
+        if slot == size:
+            slot = np.uint64(0)
+    return slot
+
+
+@kernel
+def fill_table(words_X, begins_Y, log_probs_X, states_X, keys_S2, logs_S4, ends_S4):
+    """Put every n-gram of more than one word where its context and word lead: its key, log-probability and the state
+    behind it lie side by side."""
+    for parent in range(1, len(begins_Y) - 1):
+        for child in range(begins_Y[parent], begins_Y[parent + 1]):
+            slot = slot_of(parent, words_X[child], keys_S2)
+            keys_S2[slot, 0] = (np.int64(parent) << 32) | np.int64(words_X[child])
+            logs_S4[slot, 2] = log_probs_X[child]
+            ends_S4[slot, 3] = states_X[child]
+
+
+@kernel
+def quick_step(state, word, keys_S2, logs_S4, ends_S4, backoffs_Y2, backs_Y2, log_probs_X, states_X):
+    """What `step` finds, by the table."""
+    log_prob = 0.0
+    while state > 0:
+        slot = slot_of(state, word, keys_S2)
+        if keys_S2[slot, 0] != 0:
+            return log_prob + logs_S4[slot, 2], np.int64(ends_S4[slot, 3])
+        log_prob += backoffs_Y2[state, 0]
+        state = np.int64(backs_Y2[state, 1])
+    return log_prob + log_probs_X[1 + word], np.int64(states_X[1 + word])
+
+
+@kernel
+def advance(words_B, keys_S2, logs_S4, ends_S4, backoffs_Y2, backs_Y2, log_probs_X, states_X, states_B, found_B):
+    """One word for each state, which becomes the next one."""
+    for row in range(len(words_B)):
+        state = np.int64(states_B[row])
+        found_B[row], state = quick_step(
+            state, words_B[row], keys_S2, logs_S4, ends_S4, backoffs_Y2, backs_Y2, log_probs_X, states_X
+        )
+        states_B[row] = state
+
+
+@kernel
+def predict_quickly(ids_X, start, keys_S2, logs_S4, ends_S4, backoffs_Y2, backs_Y2, log_probs_X, states_X, found_X):
+    """What `predict` finds, by the table."""
+    state = np.int64(start)
+    for place in range(len(ids_X)):
+        word = ids_X[place]
+        found_X[place], state = quick_step(
+            state, word, keys_S2, logs_S4, ends_S4, backoffs_Y2, backs_Y2, log_probs_X, states_X
+        )
         if word == END:
             state = np.int64(start)
 
