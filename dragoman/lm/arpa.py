@@ -27,6 +27,7 @@ from dragoman.lm.recipes import Units
 from dragoman.lm.smoothing import Floats
 from dragoman.lm.trie import bounds_of, linked
 from dragoman.lm.units import END, RESERVED, START, UNKNOWN, Vocabulary
+from dragoman.wording import counted
 
 AT_ONCE = 100_000  # lines
 NOTHING = -99.0
@@ -153,9 +154,11 @@ class Reader:
         return counts
 
     def end(self) -> None:
-        """The last line."""
+        """The last line that says something."""
         if (line := self.next_said("\\end\\")) != b"\\end\\":
             self.fault(rf"{_text(line)!r} where \end\ should stand")
+        while self.take(AT_ONCE):  # compressed data are whole where their end is
+            pass
 
 
 def _text(line: bytes) -> str:
@@ -175,7 +178,7 @@ def _section(
                 raise ValueError
             log_probs = [float(row[0]) for row in rows]
             backoffs = [float(row[-1]) if len(row) > order + 1 else 0.0 for row in rows]
-            if not max(log_probs) <= 0 or not all(map(math.isfinite, backoffs)):
+            if not all(value <= 0 for value in log_probs) or not all(map(math.isfinite, backoffs)):
                 raise ValueError
         except ValueError:
             _blame(reader, first, rows, order, left)
@@ -191,7 +194,7 @@ def _blame(reader: Reader, first: int, rows: list[list[bytes]], order: int, left
     """Say which of the rows is wrong."""
     for line, row in enumerate(rows, start=first):
         if not row or row[0].startswith(b"\\"):
-            reader.fault(f"the section of {order}-grams has {left - (line - first):,} lines too few", line)
+            reader.fault(f"the section of {order}-grams has {counted(left - (line - first), 'line')} too few", line)
         if not order + 1 <= len(row) <= order + 2:
             reader.fault(f"{len(row)} fields; a {order}-gram has {order + 1} or {order + 2}", line)
         for number in (row[0], row[-1] if len(row) > order + 1 else b"0"):

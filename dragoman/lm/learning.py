@@ -38,6 +38,7 @@ def learn_ngrams(recipe: NgramRecipe, train: Text, dev: Text | None, work: Work)
         windows = counter.finished()
         _say(work, "linking")
         trie, counts_X = trie_of(windows, len(vocabulary), threads)
+    del windows
 
     def go_on(order: int) -> None:
         _say(work, "smoothing", order, recipe.order)

@@ -172,9 +172,11 @@ class NgramModel:
 
 def _sums(found_X: Floats, begins_N: npt.NDArray[np.int64]) -> Doubles:
     """Those of each text."""
-    sums = np.append(0.0, np.cumsum(found_X, dtype=np.float64))
-    found: Doubles = sums[begins_N[1:]] - sums[begins_N[:-1]]
-    return found
+    full_N = np.diff(begins_N) > 0
+    sums_N = np.zeros(len(full_N), np.float64)
+    if full_N.any():
+        sums_N[full_N] = np.add.reduceat(found_X, begins_N[:-1][full_N], dtype=np.float64)
+    return sums_N
 
 
 ARRAYS = {

@@ -148,13 +148,13 @@ class Ngrams:
 
 
 def estimated(trie: Trie, estimate: Estimate) -> Ngrams:
-    """The model of an estimate, without what is not kept."""
+    """The model of an estimate, which is used up by it, without what is not kept."""
     probabilities_X, backoffs_Y, kept_X = estimate.probabilities_X, estimate.backoffs_Y, estimate.kept_X
     if not kept_X.all():
         backoffs_Y = backoffs_Y[kept_X[: len(backoffs_Y)]]
         trie, probabilities_X = without(trie, kept_X), probabilities_X[kept_X]
-    with np.errstate(divide="ignore"):
-        return settled(trie, np.log(probabilities_X), np.log(backoffs_Y))
+    with np.errstate(divide="ignore"):  # in place: these are the largest arrays that there are
+        return settled(trie, np.log(probabilities_X, out=probabilities_X), np.log(backoffs_Y, out=backoffs_Y))
 
 
 def without(trie: Trie, kept_X: npt.NDArray[np.bool_]) -> Trie:

@@ -94,6 +94,7 @@ def estimate(
     kept_X = _kept(trie, counts_X, thresholds)
     found, notes = list[tuple[float, ...]](), list[str]()
     probabilities_X, backoffs_Y = np.zeros(len(masses_X), np.float32), np.ones(trie.bounds[-2], np.float32)
+    probabilities_X[0] = 1
     with ThreadPoolExecutor(max(threads, 1)) as pool:
         for order in range(1, trie.order + 1):
             go_on(order)
