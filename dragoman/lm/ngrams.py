@@ -14,13 +14,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from dragoman.lm import trie_kernels, walk_kernels
+from dragoman.lm import table_kernels, trie_kernels, walk_kernels
 from dragoman.lm.counting import Integers
 from dragoman.lm.smoothing import Estimate, Floats
 from dragoman.lm.trie import Trie
-from dragoman.lm.units import START
+from dragoman.lm.units import END, START
 
 AT_ONCE = 100_000  # n-grams that are listed together
+LANES = 64  # sentences that are predicted side by side
 WORTH_A_TABLE = 32  # n-grams for each word that is looked up: with more of them none is made
 Doubles = npt.NDArray[np.float64]
 
@@ -71,7 +72,8 @@ class Ngrams:
         if after_B.shape != words_B.shape:
             raise ValueError(f"{len(after_B)} states, {len(words_B)} words")
         found_B = np.empty(len(words_B), np.float64)
-        walk_kernels.advance(words_B, *self._table, after_B, found_B)
+        asked_3B = np.empty((3, len(words_B)), np.int64)
+        table_kernels.look_up(len(words_B), words_B, *self._table, asked_3B, after_B, found_B)
         return found_B, after_B
 
     def behind(self, ids: Sequence[int], state: int | None = None) -> int:
@@ -83,7 +85,8 @@ class Ngrams:
         """log p of each word of sentences laid end to end, each with its </s>."""
         found_X = np.empty(len(ids_X), np.float32)
         if "_table" in self.__dict__ or len(ids_X) * WORTH_A_TABLE > len(self.words_X):
-            walk_kernels.predict_quickly(ids_X, self.start, *self._table, found_X)
+            begins_N = np.append(0, np.flatnonzero(ids_X == END) + 1)
+            table_kernels.predict_quickly(ids_X, begins_N, self.start, *self._table, LANES, found_X)
         else:
             walk_kernels.predict(ids_X, self.start, *self._arrays, found_X)
         return found_X
@@ -95,7 +98,7 @@ class Ngrams:
         keys_S2 = np.empty((len(self.words_X) * 3 // 2 + 2, 2), np.int64)
         keys_S2[:] = 0  # np.zeros would get small pages, and twice as many of them are not at hand
         logs_S4, ends_S4 = keys_S2.view(np.float32), keys_S2.view(np.int32)
-        walk_kernels.fill_table(
+        table_kernels.fill_table(
             *(self.words_X, self.begins_Y, self.log_probs_X, self.states_X, keys_S2, logs_S4, ends_S4)
         )
         backs_Y2 = np.empty((len(self.backs_Y), 2), np.int32)

@@ -13,7 +13,7 @@ import pytest
 
 from dragoman.contracts import Flag, Sampling, UserError
 from dragoman.lm import smoothing_kernels as estimating
-from dragoman.lm import trie_kernels, walk_kernels, window_kernels, word_kernels
+from dragoman.lm import table_kernels, trie_kernels, walk_kernels, window_kernels, word_kernels
 from dragoman.lm.arpa import read_arpa, write_arpa
 from dragoman.lm.counting import windows_of
 from dragoman.lm.model import NgramModel
@@ -22,7 +22,7 @@ from dragoman.texts import Generating
 from tests.lm.small import BABBLE, SMOOTHINGS, babble, learn
 
 MODEL = learn(BABBLE, order=3)
-MODULES = (window_kernels, trie_kernels, estimating, walk_kernels, word_kernels)
+MODULES = (window_kernels, trie_kernels, estimating, walk_kernels, word_kernels, table_kernels)
 
 
 def test_batches_of_states_go_on_like_single_sentences() -> None:
