@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,7 +22,7 @@ from dragoman.corpus.streams import read_chunks
 from dragoman.lm import trie_kernels
 from dragoman.lm.counting import Integers
 from dragoman.lm.model import NgramModel
-from dragoman.lm.ngrams import Ngrams, settled
+from dragoman.lm.ngrams import Doubles, Ngrams, settled
 from dragoman.lm.recipes import Units
 from dragoman.lm.smoothing import Floats
 from dragoman.lm.trie import bounds_of, linked
@@ -167,7 +167,7 @@ def _text(line: bytes) -> str:
 
 def _section(
     reader: Reader, order: int, counts: Sequence[int]
-) -> Iterator[tuple[int, list[list[bytes]], list[float], list[float]]]:
+) -> Iterator[tuple[int, list[list[bytes]], Doubles, Doubles]]:
     """Line number, fields, log-probabilities and back-offs (natural logs) of the rows of a section, many at once."""
     left, widths = counts[order - 1], {order + 1, order + 2}
     while left:
@@ -176,18 +176,18 @@ def _section(
         try:
             if not rows or not widths.issuperset(map(len, rows)):
                 raise ValueError
-            log_probs = [float(row[0]) for row in rows]
-            backoffs = [float(row[-1]) if len(row) > order + 1 else 0.0 for row in rows]
-            if not all(value <= 0 for value in log_probs) or not all(map(math.isfinite, backoffs)):
+            log_probs_N = np.array([float(row[0]) for row in rows])
+            backoffs_N = np.array([float(row[-1]) if len(row) > order + 1 else 0.0 for row in rows])
+            if not (log_probs_N <= 0).all() or not np.isfinite([log_probs_N, backoffs_N]).all():
                 raise ValueError
         except ValueError:
             _blame(reader, first, rows, order, left)
         left -= len(rows)
-        yield first, rows, _natural(log_probs), _natural(backoffs)
+        yield first, rows, _natural(log_probs_N), _natural(backoffs_N)
 
 
-def _natural(logs: list[float]) -> list[float]:
-    return [value * math.log(10) if value > NOTHING else -math.inf for value in logs]
+def _natural(logs_N: Doubles) -> Doubles:
+    return np.where(logs_N > NOTHING, logs_N * math.log(10), -np.inf)
 
 
 def _blame(reader: Reader, first: int, rows: list[list[bytes]], order: int, left: int) -> NoReturn:
@@ -216,7 +216,7 @@ def _words(reader: Reader, counts: Sequence[int], units: Units) -> tuple[Vocabul
             word = b"<unk>" if row[1] == b"<UNK>" else row[1]
             if word in found:
                 reader.fault(f"{_text(word)} stands there twice", line)
-            found[word] = log_probs[line - first], backoffs[line - first]
+            found[word] = float(log_probs[line - first]), float(backoffs[line - first])
     for name in (RESERVED[START], RESERVED[END]):
         if name.encode() not in found:
             reader.fault(f"the 1-grams have no {name}")
@@ -244,7 +244,8 @@ def _rows(reader: Reader, order: int, counts: Sequence[int], index: dict[bytes, 
     for first, rows, log_probs, backoffs in _section(reader, order, counts):
         part = slice(place, place + len(rows))
         try:
-            words_NW[part] = [[index[word] for word in row[1 : order + 1]] for row in rows]
+            words = chain.from_iterable(row[1 : order + 1] for row in rows)
+            words_NW[part] = np.fromiter(map(index.__getitem__, words), np.int32).reshape(-1, order)
         except KeyError as error:
             strange = error.args[0]
             at = next(number for number, row in enumerate(rows, start=first) if strange in row[1 : order + 1])
