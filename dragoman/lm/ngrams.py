@@ -99,7 +99,7 @@ class Ngrams:
         keys_S2[:] = 0  # np.zeros would get small pages, and twice as many of them are not at hand
         logs_S4, ends_S4 = keys_S2.view(np.float32), keys_S2.view(np.int32)
         table_kernels.fill_table(
-            *(self.words_X, self.begins_Y, self.log_probs_X, self.states_X, keys_S2, logs_S4, ends_S4)
+            *(self.words_X, self.begins_Y, self.log_probs_X, self.states_X, keys_S2, logs_S4, ends_S4, LANES)
         )
         backs_Y2 = np.empty((len(self.backs_Y), 2), np.int32)
         backoffs_Y2 = backs_Y2.view(np.float32)

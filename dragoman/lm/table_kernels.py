@@ -23,17 +23,37 @@ def slot_of(state, word, keys_S2):
 
 
 @kernel
-def fill_table(words_X, begins_Y, log_probs_X, states_X, keys_S2, logs_S4, ends_S4):
+def put(count, asked_3B, words_X, log_probs_X, states_X, keys_S2, logs_S4, ends_S4):
+    """Put the n-grams asked_3B[0] behind the contexts asked_3B[1] into the table, at slots [2] or behind them."""
+    touched = 0
+    for row in range(count):
+        slot = slot_of(asked_3B[1, row], words_X[asked_3B[0, row]], keys_S2)
+        asked_3B[2, row] = slot
+        touched += keys_S2[slot, 0] != 0
+    for row in range(count):
+        child, parent, slot = asked_3B[0, row], asked_3B[1, row], asked_3B[2, row]
+        while keys_S2[slot, 0] != 0:
+            slot = slot + 1 if slot + 1 < len(keys_S2) else 0
+        keys_S2[slot, 0] = (parent << 32) | np.int64(words_X[child])
+        logs_S4[slot, 2] = log_probs_X[child]
+        ends_S4[slot, 3] = states_X[child]
+    return touched
+
+
+@kernel
+def fill_table(words_X, begins_Y, log_probs_X, states_X, keys_S2, logs_S4, ends_S4, lanes):
     """Put every n-gram of more than one word where its context and word lead, or behind: its key, log-probability and
     the state behind it lie side by side."""
+    asked_3B = np.empty((3, lanes), np.int64)
+    count = 0
     for parent in range(1, len(begins_Y) - 1):
         for child in range(begins_Y[parent], begins_Y[parent + 1]):
-            slot = slot_of(parent, words_X[child], keys_S2)
-            while keys_S2[slot, 0] != 0:
-                slot = slot + 1 if slot + 1 < len(keys_S2) else 0
-            keys_S2[slot, 0] = (np.int64(parent) << 32) | np.int64(words_X[child])
-            logs_S4[slot, 2] = log_probs_X[child]
-            ends_S4[slot, 3] = states_X[child]
+            asked_3B[0, count], asked_3B[1, count] = child, parent
+            count += 1
+            if count == lanes:
+                put(count, asked_3B, words_X, log_probs_X, states_X, keys_S2, logs_S4, ends_S4)
+                count = 0
+    put(count, asked_3B, words_X, log_probs_X, states_X, keys_S2, logs_S4, ends_S4)
 
 
 @kernel
