@@ -63,18 +63,18 @@ class Ngrams:
         return self.words_X, self.begins_Y, self.log_probs_X, self.backoffs_Y, self.states_X, self.backs_Y
 
     def advance(self, states_B: npt.NDArray[np.integer], words_B: npt.NDArray[np.integer]) -> tuple[Doubles, Integers]:
-        """log p of a word in each state, and the states behind them; </s> is the word 2, and what comes behind it
-        starts anew. ValueError for what is no state or no word."""
-        after_B, words_B = np.array(states_B, np.int32), np.ascontiguousarray(words_B, np.int32)
-        for numbers, most in ((after_B, len(self.backs_Y)), (words_B, self.vocabulary)):
+        """log p of a word in each state, and the states behind them. Both may have any shape, and are broadcast: the
+        states B x 1 and words B x K of a search give B x K. </s> is the word 2; behind it nothing is known (state 0).
+        ValueError for what is no state or no word."""
+        whole_states, whole_words = np.broadcast_arrays(states_B, words_B)
+        after_X, words_X = np.array(whole_states, np.int32).ravel(), np.array(whole_words, np.int32).ravel()
+        for numbers, most in ((after_X, len(self.backs_Y)), (words_X, self.vocabulary)):
             if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < most:
                 raise ValueError(f"a state or word outside of 0 to {most - 1}")
-        if after_B.shape != words_B.shape:
-            raise ValueError(f"{len(after_B)} states, {len(words_B)} words")
-        found_B = np.empty(len(words_B), np.float64)
-        asked_3B = np.empty((3, len(words_B)), np.int64)
-        table_kernels.look_up(len(words_B), words_B, *self._table, asked_3B, after_B, found_B)
-        return found_B, after_B
+        found_X = np.empty(len(words_X), np.float64)
+        asked_3X = np.empty((3, len(words_X)), np.int64)
+        table_kernels.look_up(len(words_X), words_X, *self._table, asked_3X, after_X, found_X)
+        return found_X.reshape(whole_words.shape), after_X.reshape(whole_words.shape)
 
     def behind(self, ids: Sequence[int], state: int | None = None) -> int:
         """The state behind these words, at the beginning of a sentence where none is given."""
@@ -96,7 +96,7 @@ class Ngrams:
         """All n-grams by context and word (open addressing, 16 bytes a slot), and what is left where there is none;
         made when many words are asked for. Each array is seen as whole numbers and as floats."""
         keys_S2 = np.empty((len(self.words_X) * 3 // 2 + 2, 2), np.int64)
-        keys_S2[:] = 0  # np.zeros would get small pages, and twice as many of them are not at hand
+        keys_S2[:] = 0  # what np.zeros gives lies in small pages, which are slower to find
         logs_S4, ends_S4 = keys_S2.view(np.float32), keys_S2.view(np.int32)
         table_kernels.fill_table(
             *(self.words_X, self.begins_Y, self.log_probs_X, self.states_X, keys_S2, logs_S4, ends_S4, LANES)

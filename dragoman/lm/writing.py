@@ -74,8 +74,8 @@ def _generated(
 
 @dataclass(frozen=True)
 class Opening:
-    """What a prefix leaves open. before: the state behind its whole words. fitting_C: the words that begin as its last
-    one does, their log-probabilities, and how long the part is that is there."""
+    """What a prefix leaves open. before: the state behind its whole words; begun_word: the last one, which may go on.
+    fitting_C: the words that begin so; log_probs_C: theirs."""
 
     ngrams: Ngrams
     vocabulary: Vocabulary
@@ -110,9 +110,8 @@ class Opening:
         uniform = np.random.default_rng(stream ^ 1).random()
         place = drawn(self.log_probs_C, sampling, uniform)
         word = int(self.fitting_C[place])
-        found_1, states_1 = self.ngrams.advance(np.array([self.before]), np.array([word]))
         beyond = self.vocabulary.words[word][len(self.begun_word) :]
-        return Begun(int(states_1[0]), (float(found_1[0]),), beyond, apart=True)
+        return Begun(self.ngrams.behind([word], self.before), (float(self.log_probs_C[place]),), beyond, apart=True)
 
 
 def chosen(ngrams: Ngrams, state: int, sampling: Sampling, stream: int, longest: int) -> tuple[list[int], list[float]]:
@@ -126,8 +125,7 @@ def chosen(ngrams: Ngrams, state: int, sampling: Sampling, stream: int, longest:
         word = drawn(allowed_V, sampling, random.random())
         ids.append(word)
         log_probs.append(float(following_V[word]))
-        _, states_1 = ngrams.advance(np.array([state]), np.array([word]))
-        state = int(states_1[0])
+        state = ngrams.behind([word], state)
     return ids, log_probs
 
 

@@ -37,6 +37,16 @@ def test_batches_of_states_go_on_like_single_sentences() -> None:
     assert UNKNOWN in ids_BT
 
 
+def test_words_of_a_beam_are_asked_for_at_once() -> None:
+    states_B1, words_BK = np.array([[MODEL.ngrams.start], [0]]), np.array([[3, 4, 5], [2, 0, 3]])
+    log_probs_BK, after_BK = MODEL.ngrams.advance(states_B1, words_BK)
+    for row, column in np.ndindex(2, 3):
+        state, word = int(states_B1[row, 0]), int(words_BK[row, column])
+        assert log_probs_BK[row, column] == pytest.approx(MODEL.ngrams.following(state)[word], abs=1e-6)
+        assert after_BK[row, column] == MODEL.ngrams.behind([word], state)
+    assert MODEL.ngrams.advance(np.array(0), np.array(3))[0].shape == ()
+
+
 def test_a_state_is_all_that_the_future_depends_on() -> None:
     histories = babble(60, seed=5)
     by_state: dict[int, list[str]] = {}
@@ -55,8 +65,8 @@ def test_a_state_is_all_that_the_future_depends_on() -> None:
 
 def test_what_is_no_state_or_word_is_refused() -> None:
     advance = MODEL.ngrams.advance
-    for states, words in (([-1], [3]), ([10**6], [3]), ([0], [-1]), ([0], [10**6]), ([0, 0], [3])):
-        with pytest.raises(ValueError, match=r"outside|2 states, 1 words"):
+    for states, words in (([-1], [3]), ([10**6], [3]), ([0], [-1]), ([0], [10**6]), ([0, 0, 0], [3, 3])):
+        with pytest.raises(ValueError, match=r"outside|broadcast"):
             advance(np.array(states), np.array(words))
     assert [len(each) for each in advance(np.array([], np.int64), np.array([], np.int64))] == [0, 0]
 
