@@ -61,6 +61,7 @@ def tables() -> dict[str, Table]:
         found[name] = Table(f"{study.about}: {trainings} trainings (hours)", "variations", (name,))
     found["families"] = Table("every kind, 20 minutes and three seeds each, by length (9 hours)", "families")
     found["recurrent"] = Table("LSTMs beside JoeyNMT's: training, 30 minutes each, beam search (2 hours)", "recurrent")
+    found["ngram"] = Table("n-gram models: KenLM's figures, exchange, speed, 20 million words (10 minutes)", "ngram")
     found["memory"] = Table("the peak of a training on a million pairs", "memory")
     return found
 

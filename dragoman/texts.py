@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol, runtime_checkable
 
-from dragoman.contracts import Flag, Product, Progress, Sampling, Score, quiet
+from dragoman.contracts import Flag, Origin, Product, Progress, Sampling, Score, UserError, quiet
+
+MOST = 1_000_000  # texts, and pieces of one, that are written at once
 
 
 @runtime_checkable
@@ -30,6 +32,10 @@ class Text(Protocol):
     @property
     def lengths(self) -> Sequence[int]:
         """How many lines each file has, in order; together they are all lines."""
+        ...
+
+    def origin(self, number: int) -> Origin:
+        """Where a line stands, the first of all being number 0."""
         ...
 
     def __len__(self) -> int:
@@ -112,6 +118,27 @@ class Generating:
     count: int = 1
     longest: int = 500
     sampling: Sampling = Sampling()
+
+
+def settled(options: Generating) -> Sampling:
+    """How to draw: at a temperature of 0 the likeliest piece alone. UserError for what makes no sense."""
+    if not 1 <= options.count <= MOST or not 1 <= options.longest <= MOST:
+        raise UserError(f"{options.count:,} texts of {options.longest:,} pieces: both are numbers from 1 to {MOST:,}")
+    sampling = options.sampling
+    if sampling.temperature == 0:
+        sampling = replace(sampling, temperature=1.0, top_k=1)
+    check_sampling(sampling)
+    return sampling
+
+
+def check_sampling(sampling: Sampling) -> None:
+    """UserError for what cannot be drawn from."""
+    if not 0 < sampling.temperature < math.inf:
+        raise UserError(f"temperature {sampling.temperature}: must be above 0 and finite")
+    if sampling.top_k < 0:
+        raise UserError(f"top_k {sampling.top_k}: must be 0 (off) or more")
+    if not 0 < sampling.top_p <= 1:
+        raise UserError(f"top_p {sampling.top_p}: must be above 0 and at most 1 (off)")
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from dragoman.cli.explain import explain
 from dragoman.cli.export import export
 from dragoman.cli.generate import generate
 from dragoman.cli.info import info
+from dragoman.cli.lm import application as language_models
 from dragoman.cli.options import protect
 from dragoman.cli.recipes import recipes
 from dragoman.cli.score import score
@@ -60,6 +61,9 @@ def application() -> App:
     words = alignment()
     words.sort_key = len(verbs)
     app.command(words)
+    counted = language_models()
+    counted.sort_key = len(verbs) + 1
+    app.command(counted)
     data = App(
         name="corpus", help="Look at sentence pairs, clean, convert and split them.", help_epilogue="", sort_key=99
     )

@@ -44,6 +44,8 @@ def opened_data(
         return _pairs(train, dev, source, target, on_bad_line, links)
     if recipe.data is DataKind.TEXT:
         refuse_given(f"{what}, in one --language", {"--source": source, "--target": target})
+        if not dev and not getattr(recipe, "needs_dev", True):
+            return opened_text(train, language, on_bad_line, "train"), None
         return _text(train, dev, language, on_bad_line)
     raise UserError(f"train: kind {recipe.kind!r} learns from {recipe.data.value}, which no reader here provides")
 

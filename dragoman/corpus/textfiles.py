@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from dragoman.contracts import UserError
+from dragoman.contracts import Origin, UserError
 from dragoman.corpus.languages import language_of_suffix
 from dragoman.corpus.lines import Line, OnBadLine, read_lines
 from dragoman.corpus.records import is_blank
@@ -54,6 +54,10 @@ class ListText:
     def fingerprint(self) -> str:
         return fingerprint_of(self.language, self.lengths, iter(self))
 
+    def origin(self, number: int) -> Origin:
+        file, line = place_of(self.lengths, number)
+        return Origin(f"text {file + 1}", line + 1)
+
     def __len__(self) -> int:
         return sum(self.lengths)
 
@@ -78,6 +82,13 @@ class FileText:
     @property
     def lengths(self) -> tuple[int, ...]:
         return tuple(map(len, self.stretches))
+
+    def origin(self, number: int) -> Origin:
+        place, line = place_of(self.lengths, number)
+        stretch = self.stretches[place]
+        lines = read_lines(stretch.file.path, self.on_bad_line, name=stretch.file.name)
+        numbers = (line.number for line in lines if not line.fault)
+        return Origin(stretch.file.name, next(islice(numbers, stretch.first + line, None)))
 
     def __len__(self) -> int:
         return sum(self.lengths)
@@ -136,6 +147,15 @@ def held_out(text: FileText) -> tuple[FileText, FileText] | None:
     if any(len(part) == part.blank for part in parts):
         return None
     return parts[0], parts[1]
+
+
+def place_of(lengths: Sequence[int], number: int) -> tuple[int, int]:
+    """The file, and the line in it, of line `number` of all; all count from 0."""
+    for file, length in enumerate(lengths):
+        if number < length:
+            return file, number
+        number -= length
+    raise IndexError(number)
 
 
 def fingerprint_of(language: str, lengths: Sequence[int], lines: Iterator[str]) -> str:

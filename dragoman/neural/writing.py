@@ -8,7 +8,7 @@ that spell it, the last of which may go beyond its end.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -18,16 +18,14 @@ from dragoman.neural.language import LanguageNetwork
 from dragoman.neural.network import Carried
 from dragoman.neural.outputs import repeats
 from dragoman.search.constraints import OutputRules
-from dragoman.search.sample import check_sampling, draw_streams, draw_uniforms, sample_search
+from dragoman.search.sample import draw_streams, draw_uniforms, sample_search
 from dragoman.search.steps import Candidate
 from dragoman.text import pieces
 from dragoman.text.normalise import nfc
 from dragoman.text.running import RunningText
 from dragoman.text.vocabulary import CharacterSegmenter
 from dragoman.text.words import word_spans
-from dragoman.texts import Generated, Generating
-
-MOST = 1_000_000
+from dragoman.texts import Generated, Generating, settled
 
 
 @dataclass(frozen=True)
@@ -63,17 +61,6 @@ def written(
         prefixes=[one.pieces for one in begun] if prefix else None,
     )
     return [generated(pipeline, prefix, one, own[0]) for one, own in zip(begun, found, strict=True)]
-
-
-def settled(options: Generating) -> Sampling:
-    """How to draw: at a temperature of 0 the likeliest piece alone."""
-    if not 1 <= options.count <= MOST or not 1 <= options.longest <= MOST:
-        raise UserError(f"{options.count:,} texts of {options.longest:,} pieces: both are numbers from 1 to {MOST:,}")
-    sampling = options.sampling
-    if sampling.temperature == 0:
-        sampling = replace(sampling, temperature=1.0, top_k=1)
-    check_sampling(sampling)
-    return sampling
 
 
 def generated(pipeline: RunningText, prefix: str, begun: Begun, found: Candidate) -> Generated:

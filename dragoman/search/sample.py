@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from dragoman.contracts import Sampling, UserError
 from dragoman.search.constraints import OutputRules
 from dragoman.search.steps import Candidate, StepScorer
 from dragoman.search.walk import Walk
+from dragoman.texts import check_sampling
 
 Array = np.ndarray[Any, Any]
 BLOCK = 64
@@ -72,16 +72,6 @@ def sample_search(
         if kept_B is not None:
             finished_BK = finished_BK[kept_B]
     return walk.candidates()
-
-
-def check_sampling(sampling: Sampling) -> None:
-    """UserError for what cannot be drawn from."""
-    if not 0 < sampling.temperature < math.inf:
-        raise UserError(f"temperature {sampling.temperature}: must be above 0 and finite")
-    if sampling.top_k < 0:
-        raise UserError(f"top_k {sampling.top_k}: must be 0 (off) or more")
-    if not 0 < sampling.top_p <= 1:
-        raise UserError(f"top_p {sampling.top_p}: must be above 0 and at most 1 (off)")
 
 
 def _draw(scores_BKV: Tensor, sampling: Sampling, uniforms_BK: Tensor) -> Tensor:

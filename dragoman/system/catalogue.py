@@ -23,6 +23,7 @@ KINDS: dict[str, str] = {
     "rnn-lm": "dragoman.neural.lm_recipes:RecurrentLanguageRecipe",
     "transformer-lm": "dragoman.neural.lm_recipes:CausalRecipe",
     "mlp-lm": "dragoman.neural.lm_recipes:WindowRecipe",
+    "ngram": "dragoman.lm.recipes:NgramRecipe",
     "aligner-ibm1": "dragoman.alignment.recipes:Ibm1",
     "aligner-ibm2": "dragoman.alignment.recipes:Ibm2",
     "aligner-hmm": "dragoman.alignment.recipes:Hmm",
@@ -87,6 +88,9 @@ PRESETS: dict[str, Preset] = {
     "mlp-lm": Preset(
         "dragoman.neural.lm_recipes:WINDOW",
         "a language model without state: the last 16 characters (Bengio et al. 2003)",
+    ),
+    "ngram": Preset(
+        "dragoman.lm.recipes:NGRAM", "a language model of counted words, learnt in seconds (Chen and Goodman 1998)"
     ),
     "aligner-fast": Preset(
         "dragoman.alignment.recipes:FAST",

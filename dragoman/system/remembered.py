@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dragoman.contracts import SentencePair, UserError
+from dragoman.contracts import Origin, SentencePair, UserError
 from dragoman.system.runs import AnyFacts, DataFacts, TextFacts
 
 
@@ -51,6 +51,9 @@ class RememberedText:
     @property
     def lengths(self) -> Sequence[int]:
         return (self.facts.lines,)
+
+    def origin(self, number: int) -> Origin:
+        return Origin(self.facts.files, number + 1)
 
     def __len__(self) -> int:
         return self.facts.lines

@@ -300,6 +300,28 @@ def locked(folder: Path) -> Iterator[None]:
         lock.release()
 
 
+@contextmanager
+def published(out: Path) -> Iterator[Path]:
+    """A folder to fill, locked; it takes the place of `out` when the block is left without an error, and is
+    removed otherwise."""
+    made = [path for path in (out, *out.absolute().parents) if not path.exists()]
+    aside = out / "work" / "finished"
+    try:
+        with locked(out):
+            try:
+                roll_forward(out)
+                shutil.rmtree(aside, ignore_errors=True)
+                yield aside
+                publish(aside, out)
+            finally:
+                shutil.rmtree(aside, ignore_errors=True)
+                remove_lock(out)
+    finally:
+        for path in made:
+            with suppress(OSError):  # it is not empty
+                path.rmdir()
+
+
 def remove_lock(folder: Path) -> None:
     """Remove FOLDER/work, empty but for the lock. The caller holds the lock: nobody else can have begun there.
 

@@ -65,6 +65,7 @@ TINY: dict[str, list[str]] = {
         *("model.direct=true", "training.max_updates=60", "training.warmup_updates=10"),
         *("training.validate_every=30", "training.learning_rate=1e-2", "training.tokens_per_batch=256"),
     ],
+    "ngram": ["order=3"],
     "aligner-ibm1": [],
     "aligner-ibm2": ["ibm1=3", "ibm2=3"],
     "aligner-hmm": ["ibm1=3", "hmm=3"],

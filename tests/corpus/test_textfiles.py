@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.contracts import Bitext, UserError
+from dragoman.contracts import Bitext, Origin, UserError
 from dragoman.corpus.bitext import ListBitext
 from dragoman.corpus.textfiles import ListText, held_out, open_text
 from dragoman.texts import Text, languages_of
@@ -129,3 +129,16 @@ def test_of_small_files_whole_ones_are_held_out(tmp_path: Path) -> None:
     assert list(parts[1]) == ["file 19", "file 39"]
     assert len(parts[0]) == 39
     assert held_out(open_text(names[:5])) is None
+
+
+def test_a_line_is_found_again_in_its_file(tmp_path: Path) -> None:
+    """Numbers count all lines of the text; places count those of the file, also the lines that were set aside."""
+    (tmp_path / "a.txt").write_bytes(b"one\n\xff\n\nthree\n")
+    (tmp_path / "b.txt").write_bytes(b"four\nfive\n")
+    names = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
+    text = open_text(names, on_bad_line="skip")
+    wanted = [Origin(names[0], line) for line in (1, 3, 4)] + [Origin(names[1], line) for line in (1, 2)]
+    assert [text.origin(number) for number in range(len(text))] == wanted
+    assert ListText([["one"], ["two", "three"]]).origin(2) == Origin("text 2", 2)
+    with pytest.raises(IndexError):
+        text.origin(5)

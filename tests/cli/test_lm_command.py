@@ -1,0 +1,118 @@
+"""Counted language models by the command line: learnt, asked, exchanged."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from dragoman.cli import main
+from dragoman.lm.model import NgramModel
+from dragoman.system.store import load_model
+from tests.cli.conftest import Command
+from tests.lm.small import BABBLE, CATS, babble
+
+
+@pytest.fixture(scope="module")
+def babbling(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, and the text that it learnt from beside it."""
+    folder = tmp_path_factory.mktemp("babble")
+    (folder / "text.en").write_text("".join(f"{line}\n" for line in BABBLE), encoding="utf-8")
+    command = ["train", "ngram", "--train", str(folder / "text.en"), "--set", "order=3", "--out", str(folder / "model")]
+    assert main([*command, "--quiet"]) == 0
+    return folder / "model"
+
+
+def test_from_text_to_a_model_and_its_figures(dragoman: Command, tmp_path: Path) -> None:
+    for name, lines in (("text.txt", BABBLE), ("dev.txt", babble(20, seed=1)), ("tiny.txt", CATS)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    run = dragoman(
+        "train", "ngram", "--train", "text.txt", "--dev", "dev.txt", "--set", "prune=0 0 1", "--out", "model"
+    )
+    assert run.code == 0, run.err
+    assert "held out" not in run.err
+    assert "generate with: dragoman generate model --prefix TEXT" in run.out
+    run = dragoman("evaluate", "model", "--test", "dev.txt", "--json")
+    figures = json.loads(run.out)
+    assert figures["tokens"] == sum(len(line.split()) + 1 for line in babble(20, seed=1))
+    run = dragoman("doctor", "model")
+    assert f"dev perplexity {figures['perplexity']:.3g}" in run.out
+    run = dragoman("generate", "model", "--n", "3", "--seed", "5", "--length", "20")
+    assert run.code == 0
+    assert set(run.out.split()) <= set("abcdefghij")
+    run = dragoman("info", "model")
+    assert "order 5" in run.out
+    run = dragoman("train", "ngram", "--train", "tiny.txt", "--set", "order=3", "--out", "tiny")
+    assert run.code == 0
+    assert "order 1: discounts cannot be estimated" in run.err
+
+
+def test_reserved_words_are_named_by_file_and_line(dragoman: Command, tmp_path: Path) -> None:
+    """As in other tools they are no words of a text: never a model with two <s>."""
+    (tmp_path / "text.txt").write_bytes(b"the cat\n\xff\nthe <s> cat </s> sat <unk>\n")
+    train = ["train", "ngram", "--train", "text.txt", "--on-bad-line", "skip", "--out", "model"]
+    run = dragoman(*train)
+    assert "text.txt:3: <unk>, <s>, </s>: reserved" in run.error_line
+    assert not (tmp_path / "model" / "model.json").exists()
+    run = dragoman(*train, "--set", "reserved=skip")
+    assert run.code == 0
+    assert "text.txt:3: reserved words are left out" in run.err
+    assert load_model(tmp_path / "model").vocabulary.words.count("<s>") == 1
+
+
+def test_arpa_and_back(dragoman: Command, tmp_path: Path, babbling: Path) -> None:
+    assert dragoman("lm", "convert", babbling, "--to", "out.arpa.gz").code == 0
+    run = dragoman("lm", "convert", "out.arpa.gz", "--out", "again", "--language", "en")
+    assert run.code == 0, run.err
+    assert "again: 13 1-grams" in run.err
+    (tmp_path / "test.txt").write_text("a b\n\nq c\n", encoding="utf-8")
+    scores = [dragoman("score", model, "--test", "test.txt").out.split("\n") for model in (babbling, "again")]
+    assert [float(line) for line in scores[0] if line] == pytest.approx(
+        [float(line) for line in scores[1] if line], abs=1e-4
+    )
+    assert [bool(line) for line in scores[1]] == [True, False, True, False]
+    model: NgramModel = load_model(tmp_path / "again")
+    assert (model.language, model.ngrams.order) == ("en", 3)
+    assert math.fsum(map(math.exp, model.all_next("a").values())) == pytest.approx(1, abs=1e-5)
+    assert dragoman("info", "again").code == dragoman("doctor", "again", "--text", "test.txt").code == 0
+
+
+def test_what_cannot_be_converted_is_one_line(dragoman: Command, tmp_path: Path, babbling: Path) -> None:
+    (tmp_path / "bad.arpa").write_text("\\data\\\nngram 1=1\n\n\\1-grams:\nx\ta\n")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "mine.txt").write_text("x")
+    for command, why in (
+        ([babbling], "give one of --to FILE"),
+        ([babbling, "--to", "a", "--out", "b"], "give one of --to FILE"),
+        (["nothing", "--to", "a"], "nothing: no such folder"),
+        (["nothing", "--out", "a"], "nothing: no such file"),
+        (["bad.arpa", "--out", "new"], "bad.arpa:5: 'x' is no number"),
+        ([babbling, "--out", "new"], "is a folder"),
+        (["bad.arpa", "--to", "new"], "bad.arpa: a file, not a model folder"),
+        (["bad.arpa", "--out", "folder"], "folder: holds other files"),
+        (["bad.arpa", "--out", babbling], "holds a model"),
+        ([babbling, "--to", "a", "--units", "words"], "--units would be dropped"),
+        ([babbling, "--to", "folder"], "folder: is a folder"),
+        ([babbling, "--to", "bad.arpa/below"], "cannot be written"),
+    ):
+        run = dragoman("lm", "convert", *command)
+        assert why in run.error_line, (command, run.err)
+        assert len(run.err.splitlines()) == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.arpa", "folder"]
+    assert (tmp_path / "bad.arpa").read_text().startswith("\\data")
+
+
+def test_choices_that_make_no_sense_are_one_line(dragoman: Command, tmp_path: Path) -> None:
+    (tmp_path / "text.txt").write_text("a b\n")
+    for setting, why in (
+        ("order=0", "order"),
+        ("smoothing=good-turing", "kneser-ney"),
+        ("prune=0 2 1", "none is below"),
+        ("prune=x", "prune"),
+        ("k=0", "k"),
+        ("units=syllables", "units"),
+    ):
+        run = dragoman("train", "ngram", "--train", "text.txt", "--out", "model", "--set", setting)
+        assert why in run.error_line, run.err
