@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import json
 import random
-import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -101,7 +99,7 @@ def export_model(
     asked = read_sample(sample, card.source_language, card.target_language) if sample else kept_sample(folder)
     model: Any = store.load_model(folder)
     compared = asked or drawn_sample(model.pipeline, SENTENCES["fp32"])
-    with _published(out) as aside:
+    with store.published(out) as aside:
         report(Progress("exporting"))
         load_object(EXPORTERS[card.kind, engine])(model, aside, quantization)
         checksums = store.flush_and_sum(aside)
@@ -113,28 +111,6 @@ def export_model(
         store.write_report(aside, facts)
         store.write_card(aside, engine, exported, checksums, ["report.json"])
     return parity
-
-
-@contextmanager
-def _published(out: Path) -> Iterator[Path]:
-    """A folder to fill, locked; it takes the place of `out` when the block is left without an error, and is
-    removed otherwise."""
-    made = [path for path in (out, *out.absolute().parents) if not path.exists()]
-    aside = out / "work" / "finished"
-    try:
-        with store.locked(out):
-            try:
-                store.roll_forward(out)
-                shutil.rmtree(aside, ignore_errors=True)
-                yield aside
-                store.publish(aside, out)
-            finally:
-                shutil.rmtree(aside, ignore_errors=True)
-                store.remove_lock(out)
-    finally:
-        for path in made:
-            with suppress(OSError):  # it is not empty
-                path.rmdir()
 
 
 def needed(parity: Parity, quantization: Quantization) -> str:

@@ -147,6 +147,19 @@ def flush(file: IO[Any]) -> None:
     os.fsync(file.fileno())
 
 
+def save_changed(product: Product, folder: Path, aside: Path) -> None:
+    """Make `aside` a model folder: a changed product, with the records of the one in `folder`."""
+    old = read_card(folder)
+    aside.mkdir(parents=True)
+    product.save(aside)
+    checksums = flush_and_sum(aside)
+    records = [name for name in old.records if (folder / name).exists()]  # the model does without them
+    for name in records:
+        shutil.copyfile(folder / name, aside / name)
+    write_report(aside, {**read_report(folder), "model": dict(product.describe())})
+    write_card(aside, old.kind, product, checksums, records, old.run)
+
+
 # --- reading ------------------------------------------------------------------------------------
 
 
@@ -266,6 +279,28 @@ def publish(finished: Path, folder: Path) -> ModelCard:
     os.replace(finished, folder / "work" / "publish")
     roll_forward(folder)
     return read_card(folder)
+
+
+@contextmanager
+def published(out: Path) -> Iterator[Path]:
+    """A folder to fill, locked; it takes the place of `out` when the block is left without an error, and is
+    removed otherwise."""
+    made = [path for path in (out, *out.absolute().parents) if not path.exists()]
+    aside = out / "work" / "finished"
+    try:
+        with locked(out):
+            try:
+                roll_forward(out)
+                shutil.rmtree(aside, ignore_errors=True)
+                yield aside
+                publish(aside, out)
+            finally:
+                shutil.rmtree(aside, ignore_errors=True)
+                remove_lock(out)
+    finally:
+        for path in made:
+            with suppress(OSError):  # it is not empty
+                path.rmdir()
 
 
 def complete_publication(folder: Path) -> None:
