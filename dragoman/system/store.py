@@ -244,7 +244,10 @@ def verify(folder: Path, card: ModelCard) -> None:
 def _load_product(folder: Path, card: ModelCard, device: str) -> Any:
     product = product_class(card.kind)
     resolve_device(card.kind, device)
-    return product.load(folder, device=device) if takes_device(product) else product.load(folder)
+    try:
+        return product.load(folder, device=device) if takes_device(product) else product.load(folder)
+    except ValueError as error:  # options that this Dragoman does not have
+        raise UserError(f"{folder}: this Dragoman makes no such {card.kind}: {' '.join(str(error).split())}") from error
 
 
 def resolve_device(kind: str, device: str) -> str:
