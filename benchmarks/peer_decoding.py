@@ -5,7 +5,7 @@ CTranslate2 get the weights and the pieces of MODEL (a Transformer with a joint 
 sublayers). Beam 5, alpha 1, two threads, which CTranslate2 and we have also as two translators of one thread; each
 takes the fastest of several batch sizes, sentences of like length together. Loading is not counted. Cutting text into
 pieces is counted with us and CTranslate2 only. The peers' outputs may have CAP pieces, ours and CTranslate2's RATIO
-times as many as the source. Medians of TIMES (3).
+times as many as the source. A MODEL with a shortlist is measured with it too. Medians of TIMES (3).
 """
 
 from __future__ import annotations
@@ -47,15 +47,17 @@ def read_model(folder: Path, threads: int = 0) -> Any:
     return model
 
 
-def ours(folder: Path, texts: Sequence[str], workers: int, times: int) -> Result:
+def ours(folder: Path, texts: Sequence[str], workers: int, times: int, shortlist: bool = False) -> Result:
     """With `workers` processes of one thread, or in this one with all threads."""
     from dragoman.system.workers import Workers
 
     model = read_model(folder, THREADS)
+    if shortlist and model.shortlist is None:
+        raise FileNotFoundError(f"{folder} has no shortlist: dragoman shortlist {folder} --train FILES")
     with Workers(model, partial(read_model, folder, 1), workers, enough=0) as crew:
 
         def translate(part: Sequence[str], tokens: int) -> Sentences:
-            found = crew.translate(part, SearchOptions(batch_tokens=tokens))
+            found = crew.translate(part, SearchOptions(batch_tokens=tokens, shortlist=shortlist))
             return [each.hypotheses[0].pieces for each in found]
 
         return measured(translate, texts, TOKENS, TRIED, times)
@@ -128,6 +130,7 @@ def main(folder: Path, test: list[str], sentences: int = 1000, times: int = 3) -
     texts = [pair.source for pair in pairs]
     systems: dict[str, Callable[[], Result]] = {
         "Dragoman, 2 processes of one thread": partial(ours, folder, texts, THREADS, times),
+        "Dragoman, 2 processes, shortlist": partial(ours, folder, texts, THREADS, times, shortlist=True),
         "Dragoman, 2 threads": partial(ours, folder, texts, 1, times),
         "CTranslate2 fp32": partial(by_ctranslate2, folder, texts, "fp32", times),
         "CTranslate2 int8": partial(by_ctranslate2, folder, texts, "int8", times),

@@ -24,6 +24,7 @@ NAMES = {
     Ability.EXPLAIN: "explain a translation",
     Ability.GATES: "show gates and gradients along a sentence",
     Ability.STATES: "map sentences by their states",
+    Ability.SHORTLIST: "search by a shortlist",
 }
 
 
@@ -41,6 +42,8 @@ def demanded(requests: Iterable[str | Request], options: SearchOptions) -> dict[
         needed[Ability.ATTENTION] = "attention"
     if options.links:
         needed[Ability.LINKS] = "links"
+    if options.shortlist:
+        needed[Ability.SHORTLIST] = "shortlist"
     for request in requests:
         if isinstance(request, Request):
             if request.prefix:

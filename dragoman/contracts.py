@@ -126,6 +126,7 @@ class Ability(StrEnum):
     EXPLAIN = "explain"
     GATES = "gates"
     STATES = "states"
+    SHORTLIST = "shortlist"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +154,9 @@ class SearchOptions:
     """How to search; None means what the model has stored.
 
     length_form: "power" divides log p by T^alpha, "gnmt" by ((5 + T) / 6)^alpha (Wu et al. 2016,
-    eq. 14); T counts the end piece. max_ratio: output pieces at most max_ratio * source pieces + 10.
-    attention, links: whether hypotheses come with them. batch_tokens: source positions searched at once; changes speed,
-    not results.
+    eq. 14); T counts the end piece. max_ratio: output pieces at most max_ratio * source pieces + 10. attention, links:
+    whether hypotheses come with them. shortlist: say only what a lexicon expects of the source; faster, other scores.
+    batch_tokens: source positions searched at once; changes speed, not results.
     """
 
     n_best: int = 1
@@ -166,6 +167,7 @@ class SearchOptions:
     sampling: Sampling | None = None
     attention: bool = False
     links: bool = False
+    shortlist: bool = False
     batch_tokens: int | None = None
 
 

@@ -21,6 +21,7 @@ from dragoman.cli.lm import application as language_models
 from dragoman.cli.options import protect
 from dragoman.cli.recipes import recipes
 from dragoman.cli.score import score
+from dragoman.cli.shortlist import shortlist
 from dragoman.cli.train import train
 from dragoman.cli.translate import translate
 
@@ -54,7 +55,7 @@ def application() -> App:
         suppress_keyboard_interrupt=False,
     )
     verbs: tuple[Callable[..., None], ...] = (
-        *(train, translate, generate, evaluate, score, explain, export, doctor, info, recipes),
+        *(train, translate, generate, evaluate, score, explain, shortlist, export, doctor, info, recipes),
     )
     for place, verb in enumerate(verbs):
         app.command(verb, sort_key=place)

@@ -142,6 +142,9 @@ class SearchFlags(LengthFlags):
         int | None, _search("Hypotheses kept at each step; 1 is greedy. Models store 5.", Number(gte=1))
     ] = None
     max_ratio: Annotated[float | None, _search("Output pieces at most this many times the source's, plus 10.")] = None
+    shortlist: Annotated[
+        bool, _search("Say only what `dragoman shortlist` expects of a source: faster, some translations change.")
+    ] = False
     sample: Annotated[bool, _search("Draw translations instead of searching for the best.")] = False
     temperature: Annotated[
         float, _search("With --sample: below 1 sharpens, above 1 flattens.", Number(gt=0, lt=math.inf))
@@ -155,7 +158,12 @@ class SearchFlags(LengthFlags):
     def options(self, n_best: int = 1) -> SearchOptions:
         """What the translator is asked for; UserError for options that would be dropped."""
         return replace(
-            super().options(), n_best=n_best, beam=self.beam, max_ratio=self.max_ratio, sampling=self._sampling()
+            super().options(),
+            n_best=n_best,
+            beam=self.beam,
+            max_ratio=self.max_ratio,
+            shortlist=self.shortlist,
+            sampling=self._sampling(),
         )
 
     def _sampling(self) -> Sampling | None:

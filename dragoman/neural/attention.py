@@ -146,6 +146,13 @@ SCORES: dict[str, type[Score]] = {
 """A new score is a class above and a row here."""
 
 
+def score_named(name: str, query_width: int, key_width: int) -> Score:
+    """A fresh one of a row. ValueError for a name that is none, and for widths that it cannot compare."""
+    if name not in SCORES:
+        raise ValueError(f"no score {name!r}: there are {', '.join(SCORES)}")
+    return SCORES[name](query_width, key_width)
+
+
 def scaled_dot(query_BTD: Tensor, keys_BSD: Tensor) -> Tensor:
     """q'k / sqrt(d), see `ScaledDot`."""
     return (query_BTD / math.sqrt(query_BTD.shape[-1])) @ keys_BSD.mT
@@ -199,7 +206,7 @@ class Attention(nn.Module):
 
     def __init__(self, score: str, query_width: int, key_width: int) -> None:
         super().__init__()
-        self.score = SCORES[score](query_width, key_width)
+        self.score = score_named(score, query_width, key_width)
 
     def remember(self, states_BSD: Tensor) -> tuple[Tensor, Tensor]:
         """Keys and values of the positions that may be looked at."""
@@ -230,7 +237,7 @@ class MultiHeadAttention(nn.Module):
         self.query = nn.Linear(width, width)
         self.key_value = nn.Linear(width, 2 * width)
         self.output = nn.Linear(width, width)
-        self.score = None if score == "scaled" else SCORES[score](width // heads, width // heads)
+        self.score = None if score == "scaled" else score_named(score, width // heads, width // heads)
 
     def split(self, states_BTD: Tensor) -> Tensor:
         """B x T x (H D) -> B x H x T x D."""

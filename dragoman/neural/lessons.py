@@ -10,14 +10,24 @@ from typing import Any
 
 import torch
 
-from dragoman.contracts import Ability, Bitext, Progress, Request, SearchOptions, SentencePair, UserError, Work
+from dragoman.contracts import (
+    Ability,
+    Bitext,
+    PieceTable,
+    Progress,
+    Request,
+    SearchOptions,
+    SentencePair,
+    UserError,
+    Work,
+)
 from dragoman.evaluation.metrics import corpus_scores
 from dragoman.neural import batches, checkpoints, devices, memory
 from dragoman.neural.checkpoints import Kept
 from dragoman.neural.network import Network
 from dragoman.neural.recipes import NetworkRecipe, TrainingOptions
 from dragoman.neural.segments import StoredSearch
-from dragoman.neural.seq2seq import NeuralTranslator, build_network, named_object
+from dragoman.neural.seq2seq import NETWORKS, NeuralTranslator, build_network, named_object
 from dragoman.neural.team import Team, join, own_device
 from dragoman.neural.training import Learner, Lesson
 from dragoman.search.steps import rank
@@ -39,6 +49,7 @@ def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, w
     Leaves in work.folder: text/ (pieces), ids-* (the corpus as numbers), state.json and state-*.safetensors,
     best-*.safetensors. Without dev nothing is chosen or fitted: the last weights are taken, alpha is 0.7.
     """
+    refuse_no_shape(recipe)
     refuse_other_shape(recipe, work)
     together = join(work.rank, work.world, torch.device(own_device(work.device)))
     device = devices.pick(own_device(work.device) if work.world > 1 else work.device, work.threads, deterministic=True)
@@ -117,6 +128,16 @@ def teach_links(network: Network, recipe: NetworkRecipe) -> None:
         raise UserError(f"links teach attention, and kind {recipe.kind!r} has none")
     if network.watched is not None and recipe.training.guidance:
         network.watched = network.watched._replace(head=network.watched.head or 0)
+
+
+def refuse_no_shape(recipe: Any) -> None:
+    """UserError, before any text is read, where no network can have the shape that the recipe asks for."""
+    few = PieceTable(tuple("psuzx"), padding=0, unknown=1, start=2, end=3)
+    try:
+        with torch.device("meta"):
+            named_object(NETWORKS[recipe.kind][0])(recipe.model, few, few, recipe.text.joint)
+    except ValueError as error:
+        raise UserError(f"this recipe makes no network: {error}") from error
 
 
 def refuse_other_shape(recipe: Any, work: Work) -> None:

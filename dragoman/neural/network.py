@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
 from dragoman.contracts import PieceTable, Precision
@@ -23,6 +25,41 @@ class OutputLayer(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         return states @ self.weight.mT
+
+    def of(self, ids_V: Tensor) -> OutputLayer:
+        """The logits of these pieces alone."""
+        return OutputLayer(self.weight[ids_V])
+
+
+class Sayable(NamedTuple):
+    """What the sentences of a batch may say. output: of the pieces ids_V (None: of all); penalties_B1V: -inf where a
+    sentence may not say what another may."""
+
+    output: OutputLayer
+    ids_V: Tensor | None = None
+    penalties_B1V: Tensor | None = None
+
+    def log_probs(self, states_BKD: Tensor) -> Tensor:
+        """A fresh tensor, B x K x V."""
+        logits_BKV: Tensor = self.output(states_BKD)
+        if self.penalties_B1V is not None:
+            logits_BKV += self.penalties_B1V
+        return torch.log_softmax(logits_BKV, -1, out=logits_BKV)
+
+    def kept(self, sentences_B: Tensor) -> Sayable:
+        """The same for some of the sentences."""
+        if self.penalties_B1V is None or len(sentences_B) == len(self.penalties_B1V):
+            return self
+        return self._replace(penalties_B1V=self.penalties_B1V[sentences_B])
+
+
+Saying = Callable[[OutputLayer, Tensor], Sayable]
+"""What translations of sources_BS may say of what an output layer can."""
+
+
+def everything(output: OutputLayer, sources_BS: Tensor) -> Sayable:
+    """All pieces."""
+    return Sayable(output)
 
 
 class Watched(NamedTuple):
@@ -93,7 +130,7 @@ class Network(Predictor):
         """What the encoder makes of each whole source, B x any."""
         raise AssertionError("each network reads in its own way")
 
-    def scorer(self) -> StepScorer:
+    def scorer(self, saying: Saying = everything) -> StepScorer:
         """The same network, one step at a time."""
         raise AssertionError("each network predicts step by step")
 

@@ -65,6 +65,16 @@ class Int8Product(nn.Module):
         self.register_buffer("scales_W", scales_W1[:, 0])
         self.register_buffer("bias_W", None if bias_W is None else bias_W.detach())
 
+    def of(self, ids_W: Tensor) -> Int8Product:
+        """Some of the outputs alone: the same numbers."""
+        part = copy.copy(self)
+        part._buffers = dict(self._buffers)
+        part.outputs = len(ids_W)
+        part.weight_WD = functional.pad(self.weight_WD[ids_W], (0, 0, 0, -part.outputs % BLOCK))
+        part.scales_W = self.scales_W[ids_W]
+        part.bias_W = None if self.bias_W is None else self.bias_W[ids_W]
+        return part
+
     def forward(self, states: Tensor) -> Tensor:
         whole_ND, scales_N1 = quantise(states.flatten(0, -2))
         if self.filling:
@@ -86,6 +96,10 @@ class BFloat16Product(nn.Module):
         super().__init__()
         self.register_buffer("weight_WD", weight_WD.detach().bfloat16())
         self.register_buffer("bias_W", None if bias_W is None else bias_W.detach().bfloat16())
+
+    def of(self, ids_W: Tensor) -> BFloat16Product:
+        """Some of the outputs alone: the same numbers."""
+        return BFloat16Product(self.weight_WD[ids_W], None if self.bias_W is None else self.bias_W[ids_W])
 
     def forward(self, states: Tensor) -> Tensor:
         return functional.linear(states.bfloat16(), self.weight_WD, self.bias_W).float()

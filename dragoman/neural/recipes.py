@@ -15,8 +15,7 @@ from dragoman.text.options import TextOptions
 if TYPE_CHECKING:
     from dragoman.neural.seq2seq import NeuralTranslator
 
-ScoreName = Literal["dot", "scaled", "general", "additive", "average", "kernel", "learnt-kernel"]
-"""The rows of SCORES (neural/attention.py)."""
+_SCORES = "dot, scaled, general, additive, average, kernel, learnt-kernel, or a row of your own in neural/attention.py"
 
 STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
 
@@ -34,7 +33,7 @@ class TransformerOptions:
     residual: bool = Field(default=True, description="each sublayer adds to what it reads")
     activation: Literal["relu", "gelu", "none"] = Field(default="relu", description="inside the feed-forward")
     positions: Literal["sinusoidal", "none"] = Field(default="sinusoidal", description="what tells places apart")
-    score: ScoreName = Field(default="scaled", description="how well a position answers")
+    score: str = Field(default="scaled", description=f"how well a position answers: {_SCORES}")
     dropout: float = Field(default=0.1, ge=0, le=0.99, description="on embeddings and on the output of each sublayer")
     attention_dropout: float = Field(default=0.1, ge=0, le=0.99, description="on attention weights")
     inner_dropout: float = Field(default=0.1, ge=0, le=0.99, description="inside the feed-forward")
@@ -82,7 +81,7 @@ class RecurrentOptions:
 class AttentionOptions(RecurrentOptions):
     """The shape of a recurrent encoder-decoder that looks at the whole source at each step."""
 
-    score: ScoreName = Field(default="general", description="how well a source position answers")
+    score: str = Field(default="general", description=f"how well a source position answers: {_SCORES}")
     ask: Literal["before", "after"] = Field(
         default="after", description="the state before a step asks, or the one after it"
     )

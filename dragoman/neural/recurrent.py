@@ -18,7 +18,7 @@ from dragoman.neural.attention import Attention
 from dragoman.neural.cells import CELLS, Cell, State
 from dragoman.neural.dropout import Dropout
 from dragoman.neural.encoders import ENCODERS, Encoder
-from dragoman.neural.network import Network, OutputLayer
+from dragoman.neural.network import Network, OutputLayer, Sayable, Saying, everything
 from dragoman.neural.recipes import AttentionOptions, RecurrentOptions
 from dragoman.search.steps import Step
 
@@ -240,8 +240,8 @@ class Recurrent(Network):
         parts = [each for each in kept if each is not None]
         return Written(tuple(layers), torch.cat(parts, -1) if parts else None), predicted_BKD, weights_BKS
 
-    def scorer(self) -> RecurrentScorer:
-        return RecurrentScorer(self)
+    def scorer(self, saying: Saying = everything) -> RecurrentScorer:
+        return RecurrentScorer(self, saying)
 
 
 class Standing(NamedTuple):
@@ -249,26 +249,27 @@ class Standing(NamedTuple):
 
     source: Source | None
     written: Written
+    sayable: Sayable
 
 
 class RecurrentScorer:
     """The network as a search sees it (see StepScorer); what belongs to a source is kept once for its hypotheses."""
 
-    def __init__(self, network: Recurrent) -> None:
+    def __init__(self, network: Recurrent, saying: Saying = everything) -> None:
         self.network = network
+        self.saying = saying
         self.pieces = network.target_table
 
     def start(self, sources_BS: Tensor, beam: int, capacity: int) -> Standing:
         source, begin = self.network.read(sources_BS)
-        return Standing(source, self.network.begin(begin))
+        return Standing(source, self.network.begin(begin), self.saying(self.network.output, sources_BS))
 
     def step(self, state: Standing, last_BK: Tensor) -> Step:
         written = each_of(state.written, lambda part: part.expand(-1, last_BK.shape[1], -1))
         made_BKG = self.network.cells[0].input(self.network.embedded(self.network.target_embedding, last_BK))
         written, predicted_BKD, weights_BKS = self.network.advance(made_BKG, written, state.source)
-        logits_BKV = self.network.output(predicted_BKD)
-        log_probs_BKV = torch.log_softmax(logits_BKV, -1, out=logits_BKV)
-        return Step(log_probs_BKV, Standing(state.source, written), attention_BKS=weights_BKS)
+        log_probs_BKV = state.sayable.log_probs(predicted_BKD)
+        return Step(log_probs_BKV, state._replace(written=written), state.sayable.ids_V, weights_BKS)
 
     def select(self, state: Standing, sentences_B: Tensor, beams_BK: Tensor) -> Standing:
         written = each_of(state.written, lambda part: part[sentences_B[:, None], beams_BK])
@@ -277,7 +278,7 @@ class RecurrentScorer:
             keys_BSD, values_BSD, allowed_B1S = source
             kept = None if allowed_B1S is None else allowed_B1S[sentences_B]
             source = Source(keys_BSD[sentences_B], values_BSD[sentences_B], kept)
-        return Standing(source, written)
+        return Standing(source, written, state.sayable.kept(sentences_B))
 
 
 def each_of(written: Written, change: Callable[[Tensor], Tensor]) -> Written:

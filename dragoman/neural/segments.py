@@ -52,6 +52,7 @@ class Settled(StoredSearch):
     sampling: Sampling | None = None
     attention: bool = False
     links: bool = False
+    shortlist: bool = False
     batch_tokens: int = BATCH_TOKENS
 
     def score(self, token_log_probabilities: Sequence[float]) -> float:

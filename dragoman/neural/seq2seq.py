@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Self
@@ -23,10 +24,11 @@ from dragoman.contracts import (
     SentencePair,
     Translation,
     UserError,
+    Work,
 )
 from dragoman.neural import checkpoints, devices, quantised
 from dragoman.neural.batches import collate, pad
-from dragoman.neural.network import Network, Watched
+from dragoman.neural.network import Network, Saying, Watched, everything
 from dragoman.neural.scoring import target_log_probabilities
 from dragoman.neural.segments import (
     Found,
@@ -40,6 +42,7 @@ from dragoman.neural.segments import (
     settle,
     translated,
 )
+from dragoman.neural.shortlist import Shortlist
 from dragoman.search.beam import Look, beam_search
 from dragoman.search.combine import Ensemble
 from dragoman.search.constraints import OutputRules
@@ -75,19 +78,29 @@ class NeuralTranslator:
     abilities = frozenset(
         map(
             Ability,
-            ("score", "beam", "sample", "prefix", "attention", "links", "ensemble", "precision", "explain", "states"),
+            (
+                *("score", "beam", "sample", "prefix", "attention", "links"),
+                *("ensemble", "precision", "explain", "states", "shortlist"),
+            ),
         )
     )
     gains_by_processes = True  # a row of small products does not occupy several threads
 
     def __init__(
-        self, kind: str, networks: Sequence[Network], options: Any, pipeline: Pipeline, search: StoredSearch
+        self,
+        kind: str,
+        networks: Sequence[Network],
+        options: Any,
+        pipeline: Pipeline,
+        search: StoredSearch,
+        shortlist: Shortlist | None = None,
     ) -> None:
         self.kind = kind
         self.networks = tuple(network.eval() for network in networks)
         self.options = options
         self.pipeline = pipeline
         self.search = search
+        self.shortlist = shortlist
         self.source_language = pipeline.source_language
         self.target_language = pipeline.target_language
         self.rules = OutputRules(pipeline.target.pieces)
@@ -151,7 +164,7 @@ class NeuralTranslator:
         sources_BS = torch.from_numpy(pad([s.pieces for s in segments], source.padding, source.end)).to(device)
         caps = [settled.cap(s.pieces, s.prefix) for s in segments]
         prefixes = [s.prefix for s in segments] if any(s.prefix for s in segments) else None
-        scorer = self.scorer()
+        scorer = self.scorer(self.saying(settled, prefixes))
         if settled.sampling is not None:
             keys = [zlib.crc32(f"{s.number} {s.part.text}".encode("utf-8", "surrogatepass")) for s in segments]
             return sample_search(
@@ -176,9 +189,36 @@ class NeuralTranslator:
             listener=listener,
         )
 
-    def scorer(self) -> StepScorer:
-        scorers = [network.scorer() for network in self.networks]
+    def scorer(self, saying: Saying = everything) -> StepScorer:
+        scorers = [network.scorer(saying) for network in self.networks]
         return scorers[0] if len(scorers) == 1 else Ensemble(scorers)
+
+    def saying(self, settled: Settled, prefixes: Sequence[Sequence[int]] | None) -> Saying:
+        """All pieces, or by the shortlist. UserError where it is asked for and there is none."""
+        if not settled.shortlist:
+            return everything
+        if self.shortlist is None:
+            raise UserError("this model has no shortlist: dragoman shortlist DIR --train FILES makes one")
+        return partial(self.shortlist.sayable, pieces=len(self.pipeline.target.pieces), prefixes=prefixes)
+
+    def with_shortlist(self, pairs: Sequence[SentencePair], partners: int, frequent: int, work: Work) -> Self:
+        """The same, with a shortlist learnt from pairs; see `learn_shortlist`."""
+        from dragoman.neural.shortlisting import learn_shortlist
+
+        sources = self.pipeline.source.encode(pair.source for pair in pairs)
+        targets = self.pipeline.target.encode(pair.target for pair in pairs)
+        tables = self.pipeline.source.pieces, self.pipeline.target.pieces
+        shortlist = learn_shortlist(sources, targets, tables, partners, frequent, work)
+        return type(self)(self.kind, self.networks, self.options, self.pipeline, self.search, shortlist)
+
+    def shortlist_covers(self, pairs: Sequence[SentencePair]) -> tuple[float, int, float]:
+        """Pieces that may be said of a sentence, on average; of how many; share of the targets' pieces among them."""
+        assert self.shortlist is not None
+        return self.shortlist.covers(
+            self.pipeline.source.encode(pair.source for pair in pairs),
+            self.pipeline.target.encode(pair.target for pair in pairs),
+            len(self.pipeline.target.pieces),
+        )
 
     # --- scoring ------------------------------------------------------------------------------
 
@@ -238,7 +278,7 @@ class NeuralTranslator:
 
     def at_precision(self, precision: Precision) -> Self:
         networks = [quantised.at_precision(network, precision) for network in self.networks]
-        return type(self)(self.kind, networks, self.options, self.pipeline, self.search)
+        return type(self)(self.kind, networks, self.options, self.pipeline, self.search, self.shortlist)
 
     def together(self, others: Sequence[NeuralTranslator]) -> Self:
         """An ensemble: the mean of the members' probabilities, step by step. UserError for unequal pieces."""
@@ -247,7 +287,7 @@ class NeuralTranslator:
                 raise UserError("an ensemble needs models with the same pieces, at the same precision")
         members: tuple[NeuralTranslator, ...] = (self, *others)
         networks = [network for member in members for network in member.networks]
-        return type(self)(self.kind, networks, self.options, self.pipeline, self.search)
+        return type(self)(self.kind, networks, self.options, self.pipeline, self.search, self.shortlist)
 
     def save(self, folder: Path) -> None:
         if len(self.networks) != 1 or self.precision != "fp32":
@@ -258,6 +298,8 @@ class NeuralTranslator:
         facts = {"kind": self.kind, "model": asdict(self.options), "search": asdict(self.search)}
         if watched is not None:
             facts["watched"] = watched._asdict()
+        if self.shortlist is not None:
+            self.shortlist.save(folder)
         (folder / "network.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
 
     @classmethod
@@ -270,7 +312,8 @@ class NeuralTranslator:
         if "watched" in facts:  # else what the network watches by itself
             network.watched = Watched(**facts["watched"])
         network.to(devices.pick(device))
-        return cls(facts["kind"], [network], options, pipeline, StoredSearch(**facts["search"]))
+        search = StoredSearch(**facts["search"])
+        return cls(facts["kind"], [network], options, pipeline, search, Shortlist.load(folder))
 
     @staticmethod
     def resolve_device(device: str) -> str:
@@ -286,6 +329,7 @@ class NeuralTranslator:
             "target pieces": len(self.pipeline.target.pieces),
             "joint pieces": self.pipeline.joint,
             "longest source in training": self.pipeline.longest,
+            "shortlist": str(self.shortlist) if self.shortlist else "none",
             **self.networks[0].facts(),
             **asdict(self.options),
             **{f"search {name}": value for name, value in asdict(self.search).items()},

@@ -12,7 +12,15 @@ from torch import Tensor, nn
 from dragoman.contracts import PieceTable
 from dragoman.neural.attention import MultiHeadAttention, causal
 from dragoman.neural.dropout import Dropout
-from dragoman.neural.network import Network, OutputLayer, Watched, initialise_matrices
+from dragoman.neural.network import (
+    Network,
+    OutputLayer,
+    Sayable,
+    Saying,
+    Watched,
+    everything,
+    initialise_matrices,
+)
 from dragoman.neural.recipes import TransformerOptions
 from dragoman.search.steps import Step
 
@@ -230,8 +238,8 @@ class Transformer(Network):
         present_BS1 = (sources_BS != self.source_table.padding)[..., None]
         return (states_BSD * present_BS1).sum(1) / present_BS1.sum(1)
 
-    def scorer(self) -> TransformerScorer:
-        return TransformerScorer(self)
+    def scorer(self, saying: Saying = everything) -> TransformerScorer:
+        return TransformerScorer(self, saying)
 
 
 class LayerCache(NamedTuple):
@@ -247,6 +255,7 @@ class State(NamedTuple):
     """What a search carries between steps. Each hypothesis of each step has a place of its own among the X of the
     caches and stays there. path_BKX: the places that hypothesis k has come by, among those that are filled."""
 
+    sayable: Sayable
     layers: tuple[LayerCache, ...]
     allowed_B11S: Tensor | None
     path_BKX: Tensor
@@ -260,8 +269,9 @@ class TransformerScorer:
     together, as K queries, each of which may look at the places on its path.
     """
 
-    def __init__(self, network: Transformer) -> None:
+    def __init__(self, network: Transformer, saying: Saying = everything) -> None:
         self.network = network
+        self.saying = saying
         self.pieces = network.target_table
 
     def start(self, sources_BS: Tensor, beam: int, capacity: int) -> State:
@@ -274,7 +284,8 @@ class TransformerScorer:
             own = memory_BSD.new_empty(shape), memory_BSD.new_empty(shape)
             layers.append(LayerCache(*own, keys_BHSD.contiguous(), values_BHSD.contiguous()))
         nowhere_BKX = torch.ones((len(sources_BS), beam, 0), dtype=torch.bool, device=sources_BS.device)
-        return State(tuple(layers), allowed_B11S, nowhere_BKX, 0)
+        sayable = self.saying(self.network.output, sources_BS)
+        return State(sayable, tuple(layers), allowed_B11S, nowhere_BKX, 0)
 
     def step(self, state: State, last_BK: Tensor) -> Step:
         network, now = self.network, state.length
@@ -295,9 +306,9 @@ class TransformerScorer:
             states_BKD, weights_BHKS = layer.read_source(states_BKD, source, state.allowed_B11S, weighed=True)
             if place == network.watched.layer:
                 seen_BKS = network.watched.of(cast(Tensor, weights_BHKS))
-        logits_BKV = network.output(network.decoder_norm(states_BKD))
         return Step(
-            log_probs_BKV=torch.log_softmax(logits_BKV, -1, out=logits_BKV),
+            log_probs_BKV=state.sayable.log_probs(network.decoder_norm(states_BKD)),
+            ids_V=state.sayable.ids_V,
             attention_BKS=seen_BKS,
             state=state._replace(path_BKX=path_BKX, length=now + 1),
         )
@@ -316,4 +327,4 @@ class TransformerScorer:
             source = keys_BHSD.index_select(0, sentences_B), values_BHSD.index_select(0, sentences_B)
             layers.append(LayerCache(*own, *source))
         allowed_B11S = None if state.allowed_B11S is None else state.allowed_B11S[sentences_B]
-        return State(tuple(layers), allowed_B11S, path_BKX, state.length)
+        return State(state.sayable.kept(sentences_B), tuple(layers), allowed_B11S, path_BKX, state.length)

@@ -147,6 +147,19 @@ def flush(file: IO[Any]) -> None:
     os.fsync(file.fileno())
 
 
+def save_changed(product: Product, folder: Path, aside: Path) -> None:
+    """Make `aside` a model folder: a changed product, with the records of the one in `folder`."""
+    old = read_card(folder)
+    aside.mkdir(parents=True)
+    product.save(aside)
+    checksums = flush_and_sum(aside)
+    records = [name for name in old.records if (folder / name).exists()]  # the model does without them
+    for name in records:
+        shutil.copyfile(folder / name, aside / name)
+    write_report(aside, {**read_report(folder), "model": dict(product.describe())})
+    write_card(aside, old.kind, product, checksums, records, old.run)
+
+
 # --- reading ------------------------------------------------------------------------------------
 
 
@@ -231,7 +244,10 @@ def verify(folder: Path, card: ModelCard) -> None:
 def _load_product(folder: Path, card: ModelCard, device: str) -> Any:
     product = product_class(card.kind)
     resolve_device(card.kind, device)
-    return product.load(folder, device=device) if takes_device(product) else product.load(folder)
+    try:
+        return product.load(folder, device=device) if takes_device(product) else product.load(folder)
+    except ValueError as error:  # options that this Dragoman does not have
+        raise UserError(f"{folder}: this Dragoman makes no such {card.kind}: {' '.join(str(error).split())}") from error
 
 
 def resolve_device(kind: str, device: str) -> str:

@@ -12,8 +12,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import tomlkit
 
+from dragoman.contracts import UserError
 from dragoman.neural.seq2seq import NETWORKS, named_object
 from dragoman.system.catalogue import recipe_class
 from dragoman.system.lifecycle import train_model
@@ -68,3 +70,21 @@ def test_what_an_older_folder_lacks_stands_at_its_default(model: Trained, tmp_pa
     assert old.describe() == model.product.describe()
     assert recipe_of_toml((folder / "recipe.toml").read_text(encoding="utf-8"), "recipe.toml") == model.recipe
     assert train_model(model.recipe, model.data.train, model.data.dev, folder, seed=SEED, threads=1).already_finished
+
+
+@pytest.mark.parametrize("model", ["rnn", "transformer"], indirect=True)
+@pytest.mark.parametrize("option", [{"later": 1}, {"score": "cosine"}], ids=["option", "score"])
+def test_what_only_others_have_is_told_in_a_line(model: Trained, tmp_path: Path, option: dict[str, Any]) -> None:
+    folder = tmp_path / "other"
+    shutil.copytree(model.folder, folder)
+    facts = json.loads((folder / "network.json").read_text(encoding="utf-8"))
+    facts["model"] |= option
+    (folder / "network.json").write_text(json.dumps(facts), encoding="utf-8")
+    card = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    card["checksums"]["network.json"] = flush_and_sum(folder)["network.json"]
+    (folder / "model.json").write_text(json.dumps(card), encoding="utf-8")
+    with pytest.raises(UserError) as refused:
+        load_model(folder)
+    assert str(refused.value).startswith(f"{folder}: this Dragoman makes no such {model.kind}: ")
+    assert next(iter(option.values() if "score" in option else option)) in str(refused.value)
+    assert "\n" not in str(refused.value)
