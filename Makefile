@@ -17,7 +17,7 @@ demo: .venv/installed
 	$(RUN) examples/demo.py $(PAIR) $(BUDGET)
 
 test: .venv/installed-dev
-	$(RUN) -m pytest --numprocesses 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2 --dist loadfile  # a core for each process
 
 check: .venv/installed-dev
 	$(RUN) -m ruff check .

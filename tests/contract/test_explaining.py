@@ -205,7 +205,8 @@ def test_an_ensemble_is_explained_member_by_member(model: Trained) -> None:
 @kinds_that(Ability.EXPLAIN, Ability.SCORE)
 def test_the_fields_for_programs_stay_as_they_are_documented(model: Trained) -> None:
     table = as_json(explain(model.translator, SOURCES[0], TEST.pairs[0].target))
-    assert set(table) == {"explanation", "verdict"}
+    assert set(table) == {"explanation", "verdict", "linked"}
+    assert table["linked"] is None  # without --aligner
     assert set(table["verdict"]) == {"fault", "why", "chrf"}
     found = table["explanation"]
     assert set(found) == set(Explanation.__dataclass_fields__)
