@@ -35,3 +35,7 @@ class Aligner(Product, Protocol):
     def align(self, pairs: Sequence[TextPair], symmetry: str = "") -> list[Alignment]:
         """The links of each pair. symmetry: how both directions become one, "" being what the model has stored."""
         ...
+
+    def word_counts(self, pair: SentencePair) -> tuple[int, int]:
+        """How many words the links of a pair may name."""
+        ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 
 # Controls, ends of lines and paragraphs, marks that turn the direction of a line, halves of pairs.
@@ -38,11 +39,20 @@ def with_visible_spaces(text: str) -> str:
     return _OUTER_SPACE.sub(lambda spaces: "␣" * len(spaces[0]), visible(text))
 
 
+def finite(value: object) -> object:
+    """The same with null for numbers that JSON has not (infinite ones, NaN), in tables and lists too."""
+    if isinstance(value, dict):
+        return {name: finite(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
 def json_text(value: object) -> str:
     """JSON for a program, in which a terminal finds nothing to obey."""
     return _CONTROL.sub(
         lambda sign: sign[0] if sign[0] == "\n" else f"\\u{ord(sign[0]):04x}",
-        json.dumps(value, ensure_ascii=False, indent=2),
+        json.dumps(finite(value), ensure_ascii=False, indent=2),
     )
 
 

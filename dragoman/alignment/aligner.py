@@ -78,6 +78,11 @@ class WordAligner:
             return Alignment(tuple(link for link, _ in links), tuple(share for _, share in links))
         return self._alignment((pair.source, pair.target), links)
 
+    def word_counts(self, pair: SentencePair) -> tuple[int, int]:
+        """How many words the links of a pair may name."""
+        source, target = self._words((pair.source, pair.target))
+        return len(source), len(target)
+
     def _words(self, texts: tuple[str, str]) -> tuple[Any, Any]:
         return self.cutting.spans(texts[0]), self.cutting.spans(texts[1])
 

@@ -155,7 +155,7 @@ class WrongScript(AtLeast):
 
     A letter of a script without spaces weighs as much as LETTERS_A_WORD others, for it says about as much. Where the
     share is too low, links, tags and placeholders are left out: they are the same in all languages, as are names: words
-    in Latin letters that both sides have, unless the sides are the same and longer than LONGEST_NAME words.
+    in Latin letters that both sides have, unless nothing else is left of a side that is longer than LONGEST_NAME words.
     """
 
     name = "wrong script"
@@ -165,8 +165,9 @@ class WrongScript(AtLeast):
         low_N = np.flatnonzero(scores_N < self.limit)
         if len(low_N):
             alone = chunk.part(low_N, text_alone)
-            copies_N = _same_sides(alone) > LONGEST_NAME
-            scores_N[low_N] = np.where(copies_N, self._of(alone), self._of(_without_names(alone)))
+            named = _without_names(alone)
+            bare_N = np.maximum(*map(_nothing_left, alone.sides, named.sides)) > LONGEST_NAME
+            scores_N[low_N] = np.where(bare_N, self._of(alone), self._of(named))
         return scores_N
 
     def _of(self, chunk: Chunk) -> Scores:
@@ -177,6 +178,11 @@ def _without_names(chunk: Chunk) -> Chunk:
     """The pairs without the words in Latin letters that both of their sides have."""
     pairs = [without_shared(*pair) for pair in zip(*(side.texts for side in chunk.sides), strict=True)]
     return Chunk((Signs([one for one, _ in pairs]), Signs([other for _, other in pairs])), chunk.languages)
+
+
+def _nothing_left(side: Signs, named: Signs) -> Scores:
+    """Units of the texts that say nothing but names, 0 of the others."""
+    return np.where(named.letters_N == 0, side.units_N, 0.0)
 
 
 def _script_share(side: Signs, language: str) -> Scores:

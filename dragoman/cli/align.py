@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -30,6 +29,7 @@ from dragoman.cli.options import (
 from dragoman.cli.reading import every_record, opened
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Interrupted, Progress, SentencePair, UserError, Work
+from dragoman.wording import json_text
 
 if TYPE_CHECKING:
     from dragoman.corpus.bitext import FileBitext
@@ -118,7 +118,7 @@ def align(
     given = {"words": words, "units": units, "symmetry": symmetrise}
     recipe: Any = recipe_from(kind, [*(set_ or ()), *(f"{name}={value}" for name, value in given.items() if value)])
     _refuse_overwriting(files, out, lexicon)
-    bitext = _opened(files, source, target, on_bad_line)
+    bitext = _opened(files, source, target, on_bad_line, quiet)
     with _outputs(out, lexicon) as (output, table):
         learnt = _learnt(recipe, bitext, 1 if seed is None else seed, threads, quiet)
         if words in (None, "auto"):
@@ -159,7 +159,8 @@ def apply(
     """
     _refuse_overwriting(files, out, lexicon)
     aligner = loaded_aligner(model, threads)
-    bitext = _opened(files, source or aligner.source_language, target or aligner.target_language, on_bad_line)
+    languages = source or aligner.source_language, target or aligner.target_language
+    bitext = _opened(files, *languages, on_bad_line, quiet, may_be_empty=True)
     with _outputs(out, lexicon) as (output, table):
         rows = aligned(aligner, every_record(bitext), symmetrise or "")
         _write(rows, output, probabilities, quiet or out == "-")
@@ -201,8 +202,11 @@ def evaluate_links(
     true = gold_lines(gold)
     aligner = loaded_aligner(folder, threads)
     bitext = _opened(test, source or aligner.source_language, target or aligner.target_language, on_bad_line)
-    first = islice(every_record(bitext), len(true))
-    found = [alignment.links if alignment else () for _, alignment in aligned(aligner, first)]
+    found = []
+    for number, (pair, alignment) in enumerate(aligned(aligner, islice(every_record(bitext), len(true)))):
+        found.append(alignment.links if alignment else ())
+        if pair is not None:
+            _refuse_beyond(true[number], aligner.word_counts(pair), f"{gold}:{number + 1}", str(pair.origin))
     tell_figures(figures_of(found, true, " ".join(test), gold), {"system": folder, "test": test, "gold": gold}, as_json)
 
 
@@ -232,9 +236,15 @@ def loaded_aligner(folder: str, threads: int) -> Aligner:
 
 
 def _opened(
-    files: Sequence[str], source: str | None, target: str | None, on_bad_line: Literal["stop", "skip"]
+    files: Sequence[str],
+    source: str | None,
+    target: str | None,
+    on_bad_line: Literal["stop", "skip"],
+    quiet: bool = False,
+    *,
+    may_be_empty: bool = False,
 ) -> FileBitext:
-    return opened(files, source, target, on_bad_line, "align", unnamed=UNNAMED)
+    return opened(files, source, target, on_bad_line, "align", quiet=quiet, unnamed=UNNAMED, may_be_empty=may_be_empty)
 
 
 def _refuse_overwriting(files: Sequence[str], *outputs: str | None) -> None:
@@ -320,7 +330,11 @@ def _links_of(text: str, path: str, number: int) -> list[tuple[int, int]]:
     from dragoman.corpus.links import read_links
 
     try:
-        return list(read_links(" ".join(link.partition(":")[0] for link in text.split())))
+        rows = [link.partition(":") for link in text.split()]
+        for link, colon, share in rows:
+            if colon and not 0 <= float(share) <= 1:  # NaN is not
+                raise ValueError(f"{link}:{share} has no probability")
+        return list(read_links(" ".join(link for link, _, _ in rows)))
     except ValueError as error:
         raise UserError(f"{path}:{number}: {error}") from error
 
@@ -338,10 +352,19 @@ def figures_of(found: Sequence[Iterable[tuple[int, int]]], true: Sequence[Gold],
     return link_figures(found[: len(true)], true)
 
 
+def _refuse_beyond(gold: Gold, counts: tuple[int, int], where: str, pair: str) -> None:
+    for i, j in sorted(gold.possible):
+        if i >= counts[0] or j >= counts[1]:
+            raise UserError(
+                f"{where}: {i}-{j} is beyond the words of {pair}, {counts[0]} and {counts[1]} of them: "
+                "links count from 0, the source word first"
+            )
+
+
 def tell_figures(figures: LinkFigures, asked: dict[str, object], as_json: bool) -> None:
     """Print them."""
     if as_json:
-        print(json.dumps({**asked, **figures.to_json()}, ensure_ascii=False, indent=2))
+        print(json_text({**asked, **figures.to_json()}))
         return
     print(f"precision  {figures.precision:7.2%}  of {figures.links:,} links are possible")
     print(f"recall     {figures.recall:7.2%}  of {figures.sure:,} sure links are there")

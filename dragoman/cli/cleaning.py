@@ -29,7 +29,8 @@ Recipe = Annotated[
     Parameter(metavar="TOML", help="Thresholds of your own: `dragoman recipes cleaning > my.toml` writes all of them."),
 ]
 Test = Annotated[
-    Files | None, Parameter(help="Test sets: pairs with a side that stands there, case and digits apart, are left out.")
+    Files | None,
+    Parameter(help="Test sets: pairs with a side that stands there, case, punctuation and digits apart, are left out."),
 ]
 
 

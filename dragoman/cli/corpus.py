@@ -67,7 +67,7 @@ def dedupe(
     reading: ReadingFlags = ReadingFlags(),
     quiet: Quiet = False,
 ) -> None:
-    """Keep the first of repeated sentence pairs; case, punctuation and spaces do not make a difference.
+    """Keep the first of repeated sentence pairs, case and punctuation apart (and spaces, in scripts without them).
 
     Parameters
     ----------

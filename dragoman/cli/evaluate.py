@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from dragoman.cli.options import (
 from dragoman.cli.reading import every_record, lines_beside, opened
 from dragoman.cli.screen import screen
 from dragoman.contracts import UserError
+from dragoman.wording import json_text
 
 if TYPE_CHECKING:
     from dragoman.corpus.bitext import FileBitext
@@ -145,7 +145,7 @@ def evaluate(
     if as_json:
         languages = f"{bitext.source_language}-{bitext.target_language}"
         asked = {"system": system, "hypotheses": hypotheses, "test": test, "languages": languages}
-        print(json.dumps({**asked, **evaluation.to_json()}, ensure_ascii=False, indent=2))
+        print(json_text({**asked, **evaluation.to_json()}))
         return
     print("\n".join(evaluation_lines(evaluation)))
     if place is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from dragoman.cli.options import Folder, Json
+from dragoman.wording import json_text
 
 LINE_WIDTH = 110
 
@@ -23,7 +23,7 @@ def info(model: Folder, /, *, as_json: Json = False) -> None:
         Print one JSON object.
     """
     if as_json:
-        print(json.dumps(_facts(Path(model)), ensure_ascii=False, indent=2))
+        print(json_text(_facts(Path(model))))
     else:
         print("\n".join(card_lines(Path(model))))
 

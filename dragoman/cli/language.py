@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -13,6 +12,7 @@ from dragoman.cli.data import opened_text
 from dragoman.cli.loading import use_threads
 from dragoman.cli.screen import screen
 from dragoman.contracts import Progress
+from dragoman.wording import json_text
 
 if TYPE_CHECKING:
     from dragoman.corpus.lines import Line
@@ -46,7 +46,7 @@ def evaluate_text(
     if as_json:
         asked = {"model": folder, "test": list(files), "language": model.language}
         speed = {"tokens_per_second": figures.tokens / max(seconds, 1e-9)}
-        print(json.dumps({**asked, **figures.to_json(), **speed}, ensure_ascii=False, indent=2))
+        print(json_text({**asked, **figures.to_json(), **speed}))
     else:
         print("\n".join(figure_lines(figures, seconds)))
 

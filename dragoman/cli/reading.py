@@ -31,13 +31,21 @@ def opened(
     inline_tags: Literal["strip", "keep"] = "strip",
     quiet: bool = False,
     unnamed: tuple[str, str] | None = None,
+    may_be_empty: bool = False,
 ) -> FileBitext:
     """Open the files as pairs; say on standard error what was kept, and what was set aside and why. quiet: only where
     something was set aside."""
     from dragoman.corpus.formats import open_bitext
 
     bitext = open_bitext(
-        files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags, unnamed=unnamed
+        files,
+        source,
+        target,
+        on_bad_line=on_bad_line,
+        columns=columns,
+        inline_tags=inline_tags,
+        unnamed=unnamed,
+        may_be_empty=may_be_empty,
     )
     languages = bitext.source_language, bitext.target_language
     told = "" if languages == unnamed else f"{'-'.join(languages)}, "

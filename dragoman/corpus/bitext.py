@@ -89,9 +89,15 @@ def fault_of(record: Record, longest_side: int) -> str:
 
 
 def count_records(
-    walk: Walk, source_language: str, target_language: str, longest_side: int, name: str = "the files"
+    walk: Walk,
+    source_language: str,
+    target_language: str,
+    longest_side: int,
+    name: str = "the files",
+    may_be_empty: bool = False,
 ) -> FileBitext:
-    """Walk once to count and to fingerprint. Raises UserError, in which they have a name, when no pair is kept."""
+    """Walk once to count and to fingerprint. Raises UserError, in which they have a name, when no pair is kept and one
+    has to be."""
     digest = PairDigest(source_language, target_language)
     set_aside: dict[str, int] = {}
     examples: list[Record] = []
@@ -106,7 +112,7 @@ def count_records(
         set_aside[fault] = set_aside.get(fault, 0) + 1
         if set_aside[fault] <= _EXAMPLES_A_REASON:
             examples.append(_shortened(replace(record, fault=fault)))
-    if not count:
+    if not count and not may_be_empty:
         first = f", as in {examples[0].origin}" if examples else ""
         told = summary_of(0, set_aside) if set_aside else "0 of 0 pairs kept: there are no records"
         raise UserError(f"{name}: {told}{first}")

@@ -54,18 +54,20 @@ def open_bitext(
     columns: Columns | None = None,
     inline_tags: InlineTags = "strip",
     unnamed: tuple[str, str] | None = None,
+    may_be_empty: bool = False,
 ) -> FileBitext:
     """Open files, folders, `-` and `name*3` as one bitext, in the order given.
 
     Languages that are not given are taken from the files: suffixes (train.en train.zh), a TMX with
     two languages, the header of a catalogue or CSV. longest_side: characters; longer pairs are set aside.
     columns, inline_tags: see `Reading`. unnamed: what languages are called that nothing tells.
-    Raises UserError at a bad file, at unequal line counts, and when no pair is kept.
+    Raises UserError at a bad file, at unequal line counts, and when no pair is kept, unless it may_be_empty.
     """
     found = open_records(
         files, source, target, on_bad_line=on_bad_line, columns=columns, inline_tags=inline_tags, unnamed=unnamed
     )
-    return count_records(found.walk, found.source_language, found.target_language, longest_side, found.name)
+    languages = found.source_language, found.target_language
+    return count_records(found.walk, *languages, longest_side, found.name, may_be_empty)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -25,7 +26,7 @@ from dragoman.lm.model import NgramModel
 from dragoman.lm.ngrams import Doubles, Ngrams, settled
 from dragoman.lm.recipes import Units
 from dragoman.lm.smoothing import Floats
-from dragoman.lm.trie import bounds_of, linked
+from dragoman.lm.trie import MOST_NODES, bounds_of, linked
 from dragoman.lm.units import END, RESERVED, START, UNKNOWN, Vocabulary
 from dragoman.wording import counted
 
@@ -111,10 +112,13 @@ class Reader:
         raise UserError(f"{self.name}:{line or max(self.number, 1)}: {why}")
 
     def _read(self) -> Iterator[bytes]:
-        rest = b""
+        rest, read = b"", 0
         try:
             for chunk in read_chunks(self.name):
+                if b"\0" in chunk:
+                    self.fault("a NUL byte: this is no text", read + chunk[: chunk.index(b"\0")].count(b"\n") + 1)
                 *lines, rest = (rest + chunk).split(b"\n")
+                read += len(lines)
                 yield from lines
         except Damaged as damage:
             self.fault(str(damage), self.number + 1)
@@ -136,7 +140,7 @@ class Reader:
 
     def header(self) -> list[int]:
         """How many n-grams of each order the file says it has; the first section's title is read."""
-        line = self.next_said("\\data\\")
+        line = self.next_said("\\data\\").removeprefix(BOM_UTF8)
         looked_at = 1
         while line != b"\\data\\":
             looked_at += 1
@@ -149,6 +153,8 @@ class Reader:
             if not told or int(told[1]) != len(counts) + 1:
                 self.fault(f"{_text(line)!r} where 'ngram {len(counts) + 1}=COUNT' should stand")
             counts.append(int(told[2]))
+            if sum(counts) > MOST_NODES:
+                self.fault(f"{sum(counts):,} n-grams: more than {MOST_NODES:,}")
         if not counts or not counts[0]:
             self.fault("a model of no words")
         return counts

@@ -84,7 +84,8 @@ def _reasons(found: Inspection) -> Iterator[Finding]:
     for reason, count in report.rejected.items():
         level: Level = "warning" if count >= MUCH * total or reason == "in a test set" else "note"
         advice = ADVICE.get(reason, "")
-        cleaning = "`dragoman corpus clean` sets them aside"
+        tested = " --test FILES" if reason == "in a test set" else ""
+        cleaning = f"`dragoman corpus clean{tested}` sets them aside"
         yield Finding(
             level, f"{reason}: {_share(count, total)} of records", f"{advice}; {cleaning}" if advice else cleaning
         )

@@ -384,6 +384,7 @@ def _remove_empty(path: Path, top: Path) -> None:
 
 
 def _flush_and_sum(path: Path) -> str:
+    path.chmod(path.parent.stat().st_mode & 0o666)  # who may read the folder may read the weights
     with path.open("r+b") as file:
         os.fsync(file.fileno())
     return _sum(path)

@@ -49,6 +49,8 @@ def score(one: Filter, source: str, target: str, *languages: str) -> float:
         (filters.WrongScript(0.5), "Open %(file_name)s", "打开 %(file_name)s", ("en", "zh"), 1),
         (filters.WrongScript(0.5), "GitHub", "GitHub", ("en", "zh"), 1),
         (filters.WrongScript(0.5), "this is a text", "this is a text", ("en", "zh"), 0),
+        (filters.WrongScript(0.5), "save it on the disk", "save it on disk", ("en", "zh"), 0),
+        (filters.WrongScript(0.5), "the GitHub Desktop", "GitHub Desktop", ("en", "zh"), 1),
         (filters.WrongScript(0.5), "Прывітанне", "hello there", ("xyz", "en"), 1),
         (filters.FewLetters(0.5), "ab", "a1..", ("en", "de"), 0.75),
         (filters.FewLetters(0.5), "Go!", "走！！！", ("en", "zh"), 0.5),

@@ -81,6 +81,14 @@ def test_a_trained_model_links_and_is_evaluated(
     assert figures[0]["aer"] == figures[1]["aer"]
     assert figures[0]["lines"] == 2
     assert dragoman("translate", out, plain[0]).code == 2
+    for content in ("\n \n", ""):  # nothing to link is no mistake
+        for name in ("blank.en", "blank.de"):
+            (tmp_path / name).write_text(content, encoding="utf-8")
+        run = dragoman("align", "apply", out, str(tmp_path / "blank.en"), str(tmp_path / "blank.de"), "-q")
+        assert (run.code, run.out) == (0, "\n" * content.count("\n")), run.err
+    Path(gold).write_text("0-0 1-1\n0-0 9?1\n", encoding="utf-8")
+    run = dragoman("evaluate", out, "--test", *plain, "--gold", gold)
+    assert run.error_line.startswith(f"{gold}:2: 9-1 is beyond the words of ")
 
 
 def test_what_people_drew_is_the_measure(dragoman: Dragoman, tmp_path: Path) -> None:
@@ -99,6 +107,7 @@ def test_what_people_drew_is_the_measure(dragoman: Dragoman, tmp_path: Path) -> 
         (["align", "{plain}", "--set", "hmn=3"], "hmn"),
         (["align", "apply", "nowhere", "{plain}"], "nowhere"),
         (["align", "evaluate", "--links", "{bad}", "--gold", "{bad}"], "bad:1"),
+        (["align", "evaluate", "--links", "{odd}", "--gold", "{gold}"], "odd:1: 0-0:nan"),
         (["align", "{plain}", "--out", "{first}"], "a.en"),
     ],
 )
@@ -106,7 +115,10 @@ def test_mistakes_are_one_line(
     dragoman: Dragoman, plain: list[str], tmp_path: Path, arguments: list[str], told: str
 ) -> None:
     (tmp_path / "bad").write_text("0:0 x\n", encoding="utf-8")
-    given = {"{plain}": plain, "{bad}": [str(tmp_path / "bad")], "{first}": plain[:1]}
+    (tmp_path / "odd").write_text("0-0:nan\n", encoding="utf-8")
+    (tmp_path / "gold").write_text("0-0\n", encoding="utf-8")
+    files = {f"{{{name}}}": [str(tmp_path / name)] for name in ("bad", "odd", "gold")}
+    given = {"{plain}": plain, "{first}": plain[:1], **files}
     run = dragoman(*(word for argument in arguments for word in given.get(argument, [argument])))
     assert run.code == 2
     assert told in run.err.splitlines()[-1]

@@ -86,6 +86,12 @@ def test_words_of_any_signs_come_back(tmp_path: Path) -> None:
     assert again.log_probabilities(lines) == pytest.approx(model.log_probabilities(lines), abs=1e-5)
 
 
+def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
+    (tmp_path / "bom.arpa").write_text(BY_HAND[BY_HAND.index("\\data") :], encoding="utf-8-sig")
+    (tmp_path / "plain.arpa").write_text(BY_HAND, encoding="utf-8")
+    assert read_arpa(tmp_path / "bom.arpa").all_next() == read_arpa(tmp_path / "plain.arpa").all_next()
+
+
 def test_what_other_programs_leave_out_or_write_otherwise(tmp_path: Path) -> None:
     """No <unk> at all; <UNK>; a longest end of an n-gram that is missing, as pruning by entropy leaves it."""
     (tmp_path / "one.arpa").write_text(BY_HAND.replace("-1.0\t<unk>\n", "").replace("ngram 1=5", "ngram 1=4"))
@@ -118,6 +124,8 @@ def test_what_other_programs_leave_out_or_write_otherwise(tmp_path: Path) -> Non
         ("\\end\\\n", "", r"the file ends where \end\ should stand"),
         ("\\end\\\n", "-0.1 a b a\n", r":23: '-0.1 a b a' where \end\ should stand"),
         (BY_HAND, "", "the file ends"),
+        ("-0.6\tb", "-0.6\tb\0", ":13: a NUL byte"),
+        ("ngram 2=3", "ngram 2=9999999999999", ":5: 10,000,000,000,004 n-grams: more than 2,147,483,646"),
     ],
 )
 def test_bad_files_are_one_line_that_names_the_place(tmp_path: Path, old: str, new: str, why: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,3 +31,8 @@ def test_json_has_no_controls_and_says_the_same(text: str) -> None:
     written = json_text({"text": text})
     assert json.loads(written) == {"text": text}
     assert escaped(written.replace("\n", "")) == written.replace("\n", "")
+
+
+def test_json_has_no_infinity() -> None:
+    shown = json_text({"a": [math.inf, 1.5, (math.nan,)], "b": {"c": -math.inf, "d": "inf"}})
+    assert json.loads(shown) == {"a": [None, 1.5, [None]], "b": {"c": None, "d": "inf"}}
