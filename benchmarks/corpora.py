@@ -24,7 +24,7 @@ class Corpus(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"{self.folder.partition('.')[0]}.{self.source}-{self.target}"
+        return f"{Path(self.folder).name.partition('.')[0]}.{self.source}-{self.target}"
 
     def part(self, name: str) -> list[str]:
         """The two files of a part. Raises FileNotFoundError where they are missing."""

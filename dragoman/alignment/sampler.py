@@ -150,7 +150,8 @@ class Draws:
         source, target = cells.pairs.source, cells.pairs.target
         links = np.empty(len(target.words_X), np.int32), np.empty(len(source.words_X), np.int32)
         sampling_kernels.draw_first(
-            *(len(cells.pairs), source.begins_N, target.begins_N, block.cell_begins_N, post_X2, seeds_N, state, *links)
+            *(block.first, block.last, source.begins_N, target.begins_N, block.cell_begins_N),
+            *(post_X2, seeds_N, state, *links),
         )
         return cls(choices, cells.pairs, block, links, state)
 
@@ -168,7 +169,15 @@ class Draws:
             sums_V, nulls_V = np.zeros(inputs.vocabulary, np.float32), np.zeros(outputs.vocabulary, np.float32)
             fertile_VF = np.zeros((inputs.vocabulary, most + 1))
             sampling_kernels.count_drawn(
-                *(way, len(self.pairs), inputs.words_X, inputs.begins_N, outputs.words_X, outputs.begins_N),
+                *(
+                    way,
+                    self.block.first,
+                    self.block.last,
+                    inputs.words_X,
+                    inputs.begins_N,
+                    outputs.words_X,
+                    outputs.begins_N,
+                ),
                 *(self.block.cell_begins_N, self.block.slots_X, self.links[way]),
                 *(counts_D2, sums_V, nulls_V, jumps_2W[way], left_2KK[way], fertile_VF),
             )
@@ -193,7 +202,15 @@ class Draws:
         for way, (inputs, outputs) in enumerate(self.sides):
             one = ways[way]
             sampling_kernels.sample_links(
-                *(way, len(self.pairs), inputs.words_X, inputs.begins_N, outputs.words_X, outputs.begins_N),
+                *(
+                    way,
+                    self.block.first,
+                    self.block.last,
+                    inputs.words_X,
+                    inputs.begins_N,
+                    outputs.words_X,
+                    outputs.begins_N,
+                ),
                 *(self.block.cell_begins_N, self.block.slots_X, self.links[way], self.links[1 - way]),
                 *(counts_D2, one.sums_V, one.nulls_V, float(one.nulls_V.sum()), weights_2W[way], one.ratio_VF),
                 *(np.float32(choices.alpha), one.prior_V, np.float32(choices.alpha), np.float32(choices.none)),

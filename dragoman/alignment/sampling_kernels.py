@@ -22,10 +22,10 @@ def draw(state):
 
 
 @kernel
-def draw_first(pairs, begins_0, begins_1, cell_begins_N, post_X2, seeds_N, state, links_0, links_1):
-    """Links drawn from posteriors, each on its own: links_0 of target words (place of the source word, -1 for none),
-    links_1 of source words. seeds_N as in `sample_links`."""
-    for pair in range(pairs):
+def draw_first(first, last, begins_0, begins_1, cell_begins_N, post_X2, seeds_N, state, links_0, links_1):
+    """Links of the pairs [first, last) drawn from posteriors, each on its own: links_0 of target words (place of the
+    source word, -1 for none), links_1 of source words. seeds_N as in `sample_links`."""
+    for pair in range(first, last):
         rows = begins_0[pair + 1] - begins_0[pair]
         columns = begins_1[pair + 1] - begins_1[pair]
         cell = cell_begins_N[pair]
@@ -54,7 +54,8 @@ def draw_first(pairs, begins_0, begins_1, cell_begins_N, post_X2, seeds_N, state
 @kernel
 def count_drawn(
     way,
-    pairs,
+    first_pair,
+    last_pair,
     inputs_X,
     in_begins_N,
     outputs_X,
@@ -69,12 +70,13 @@ def count_drawn(
     left_KK,
     fertile_VF,
 ):
-    """What the links of one direction amount to: of each row, each input word, each output word from no word, each jump
-    (and departures by state and length), each fertility. Links, sums and nulls are added; jumps and fertilities too."""
+    """What the links of one direction amount to in the pairs [first_pair, last_pair): of each row, each input word,
+    each output word from no word, each jump (and departures by state and length), each fertility. Links, sums and nulls
+    are added; jumps and fertilities too."""
     most = fertile_VF.shape[1] - 1
     middle = len(jumps_W) // 2
     born = np.empty(len(left_KK), np.int64)
-    for pair in range(pairs):
+    for pair in range(first_pair, last_pair):
         begin, first = in_begins_N[pair], out_begins_N[pair]
         inputs, outputs = in_begins_N[pair + 1] - begin, out_begins_N[pair + 1] - first
         state = 0
@@ -99,7 +101,8 @@ def count_drawn(
 @kernel
 def sample_links(
     way,
-    pairs,
+    first_pair,
+    last_pair,
     inputs_X,
     in_begins_N,
     outputs_X,
@@ -125,7 +128,8 @@ def sample_links(
     state,
     kept_X2,
 ):
-    """Draw every link of one direction anew, given all others; counts follow at once.
+    """Draw every link of one direction in the pairs [first_pair, last_pair) anew, given all others; counts follow at
+    once.
 
     p(a_j = i | all else) ~ (c(e_i, f_j) + alpha) / (c(e_i) + prior(e_i)) p(i | i_before) p(i_after | i) ratio(e_i,
     phi_i), times bonus where the other direction links i and j; phi_i are the links that word i has without j, ratio
@@ -139,7 +143,7 @@ def sample_links(
     s = np.empty(longest + 1, np.float32)
     born = np.empty(longest, np.int64)
     vocabulary = len(nulls_V)
-    for pair in range(pairs):
+    for pair in range(first_pair, last_pair):
         begin, first = in_begins_N[pair], out_begins_N[pair]
         inputs, outputs = in_begins_N[pair + 1] - begin, out_begins_N[pair + 1] - first
         if inputs == 0 or outputs == 0:

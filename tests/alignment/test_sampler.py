@@ -48,7 +48,7 @@ def test_a_link_is_drawn_given_all_others(way: int, seed: int) -> None:
     words = np.arange(INPUTS, dtype=np.int32), np.arange(OUTPUTS, dtype=np.int32)
     begins = np.array([0, INPUTS], np.int64), np.array([0, OUTPUTS], np.int64)
     sampling_kernels.sample_links(
-        *(way, 1, words[0], begins[0], words[1], begins[1], np.array([0, cells], np.int64)),
+        *(way, 0, 1, words[0], begins[0], words[1], begins[1], np.array([0, cells], np.int64)),
         *(np.arange(cells, dtype=np.int32), links_X, np.full(INPUTS, -1, np.int32)),
         *(counts_D2, sums_V, tables["nulls"], float(tables["nulls"].sum()), tables["weights"], tables["ratio"]),
         *(np.float32(ALPHA), tables["prior"], np.float32(ALPHA), np.float32(NONE), np.float32(1)),

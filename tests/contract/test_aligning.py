@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dragoman.alignment import aligner
 from dragoman.contracts import UserError
 from dragoman.links import Alignment
 from dragoman.system.catalogue import model_kinds
@@ -39,11 +40,11 @@ def check(pairs: list[tuple[str, str]], found: list[Alignment], cutting: Any) ->
 
 @every_aligner
 def test_every_pair_has_its_links_inside_its_words(model: Trained) -> None:
-    aligner = model.product
-    check([*PAIRS, *ODD], aligner.align([*PAIRS, *ODD]), aligner.cutting)
-    assert [alignment.links for alignment in aligner.align(ODD[:3])] == [(), (), ()]
-    assert sum(bool(alignment.links) for alignment in aligner.align(PAIRS)) == len(PAIRS)
-    assert aligner.align([]) == []
+    product = model.product
+    check([*PAIRS, *ODD], product.align([*PAIRS, *ODD]), product.cutting)
+    assert [alignment.links for alignment in product.align(ODD[:3])] == [(), (), ()]
+    assert sum(bool(alignment.links) for alignment in product.align(PAIRS)) == len(PAIRS)
+    assert product.align([]) == []
 
 
 @every_aligner
@@ -52,6 +53,15 @@ def test_company_and_order_change_no_link(model: Trained) -> None:
     found = model.product.align(pairs)
     assert model.product.align(pairs[::-1]) == found[::-1]
     assert [model.product.align([pair])[0] for pair in pairs] == found
+
+
+@every_aligner
+def test_walking_pairs_in_many_blocks_changes_no_link(model: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = [*PAIRS, *ODD]
+    linked, plausible = model.product.align(pairs), model.product.plausibility(pairs)
+    monkeypatch.setattr(aligner, "CELLS_AT_ONCE", 40)
+    assert model.product.align(pairs) == linked
+    assert model.product.plausibility(pairs) == plausible
 
 
 @every_aligner
