@@ -22,6 +22,7 @@ _LINK = regex.compile(
     regex.ASCII,
 )
 _NO_TEXT = regex.compile(r"<[^<>]*>|%\(\w+\)\w|%[\d$.]*\w|\$?\{[^{}]*\}|&#?\w{1,10};")
+_NO_TEXT_SIGNS = "<%{&"  # one of them is in each
 _LATIN_WORD = regex.compile(r"[\p{Latin}\p{M}\p{Nd}_]+(?:[.'’-][\p{Latin}\p{M}\p{Nd}_]+)*")
 _LINK_MARKS = ("://", "www.", "@")
 
@@ -83,17 +84,22 @@ def same_links(source: str, target: str) -> float:
 
 def has_link(source: str, target: str) -> bool:
     """Whether it is worth looking for links."""
-    return any(mark in source or mark in target for mark in _LINK_MARKS)
+    return _may_link(source) or _may_link(target)
+
+
+def _may_link(text: str) -> bool:
+    return any(mark in text for mark in _LINK_MARKS)
 
 
 def without_links(text: str) -> str:
     """A space for each link."""
-    return _LINK.sub(" ", text)
+    return _LINK.sub(" ", text) if _may_link(text) else text
 
 
 def text_alone(text: str) -> str:
     """A space for each link, tag and placeholder, which are the same in all languages."""
-    return _NO_TEXT.sub(" ", without_links(text))
+    text = without_links(text)
+    return _NO_TEXT.sub(" ", text) if any(sign in text for sign in _NO_TEXT_SIGNS) else text
 
 
 def without_shared(source: str, target: str) -> tuple[str, str]:

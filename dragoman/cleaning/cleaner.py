@@ -215,12 +215,12 @@ class Cleaner:
     def _settle(self, rows: Rows, judgement: Judgement) -> Settled:
         """What becomes of these rows, those before them being known."""
         faults = rows.faults
-        pairs = [row for row in range(len(rows)) if row not in faults]
+        pairs = [row for row in range(len(rows)) if row not in faults] if faults else range(len(rows))
         accepted = [row for place, row in enumerate(pairs) if place not in judgement.rejected]
         reasons: dict[int, Reason] = {row: (fault, None) for row, fault in faults.items()}
         reasons.update((pairs[place], reason) for place, reason in judgement.rejected.items())
         reasons.update((accepted[place], (why, None)) for place, why in self.seen.repeated(judgement.keys).items())
-        kept = [row for row in range(len(rows)) if row not in reasons]
+        kept = [row for row in accepted if row not in reasons]
         uniform = {pairs[place]: sides for place, sides in judgement.uniform.items()}
         rejected = {row: self._noted(Rejected(rows.record(row), *reasons[row])) for row in sorted(reasons)}
         self.report.kept += len(kept)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dragoman.cleaning.agreement import has_link, same_links, same_numbers, text_alone, without_shared
 from dragoman.cleaning.duplicates import keys_of
 from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake
-from dragoman.cleaning.signs import DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, UNSPACED, Signs, scripts_of
+from dragoman.cleaning.signs import CLASSES, DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, UNSPACED, Signs, class_of, scripts_of
 
 Scores = NDArray[np.float64]
 Verdicts = NDArray[np.bool_]
@@ -192,9 +192,11 @@ def _script_share(side: Signs, language: str) -> Scores:
 
 def _weight(side: Signs, scripts: Sequence[str]) -> Scores:
     """Letters of these scripts, those without spaces weighing as much as LETTERS_A_WORD others."""
-    unspaced = [script for script in scripts if script in UNSPACED]
-    others = [script for script in scripts if script not in UNSPACED]
-    return (LETTERS_A_WORD * side.of_scripts(unspaced) + side.of_scripts(others)).astype(np.float64)
+    weights_C = np.zeros(CLASSES)
+    for script in scripts:
+        weights_C[class_of(script)] = LETTERS_A_WORD if script in UNSPACED else 1
+    weights_N: Scores = side.counts_NC @ weights_C
+    return weights_N
 
 
 class FewLetters(AtMost):
@@ -318,11 +320,21 @@ def _repeating(side: Signs, often: int) -> Verdicts:
         alike_M &= side.rows_M[size:] == side.rows_M[:-size]
         ends_M = np.flatnonzero(_stretches(alike_M, size * (often - 1)))
         found_N[side.rows_M[ends_M + size]] = True
-    for place, text in enumerate(side.texts):
-        words = text.split()
+    for place in np.flatnonzero(_words_may_repeat(side, often)).tolist():
+        words = side.texts[place].split()
         if len(words) - len(set(words)) >= often - 1:
             found_N[place] |= _words_repeat(words, often)
     return found_N
+
+
+def _words_may_repeat(side: Signs, often: int) -> Verdicts:
+    """Which texts have a run of words that are so often as long as those before them, or letters without spaces."""
+    may_N = side.rows_with(np.flatnonzero(side.unspaced_M))
+    places_W, lengths_W = side.filled_stretches()
+    for size in range(1, LONGEST_RUN + 1):
+        alike_W = lengths_W[size:] == lengths_W[:-size]
+        may_N |= side.rows_with(places_W[np.flatnonzero(_stretches(alike_W, size * (often - 1)))])
+    return may_N
 
 
 def _stretches(alike_M: Verdicts, length: int) -> Verdicts:

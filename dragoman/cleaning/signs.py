@@ -169,10 +169,15 @@ def scripts_of(language: str) -> tuple[str, ...]:
     return next(((script,) for script, languages in _SCRIPTS_OF.items() if parsed.language in languages), unknown)
 
 
-def classes_of(points_M: NDArray[np.uint32]) -> NDArray[np.uint8]:
+def points_of(text: str) -> NDArray[np.int64]:
+    """The code points of a text, as numbers that index a table without being copied."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
+
+
+def classes_of(points_M: NDArray[np.int64]) -> NDArray[np.uint8]:
     """The class of each code point; found when it is first met."""
     table = _class_table()
-    classes_M = table[points_M]
+    classes_M = table.take(points_M)
     new = np.unique(points_M[classes_M == NEW])
     if len(new):
         table[new] = OTHER
@@ -180,7 +185,7 @@ def classes_of(points_M: NDArray[np.uint32]) -> NDArray[np.uint8]:
         for number, pattern in _patterns():
             for run in pattern.finditer(signs):
                 table[new[run.start() : run.end()]] = number
-        classes_M = table[points_M]
+        classes_M = table.take(points_M)
     return classes_M
 
 
@@ -206,7 +211,11 @@ def class_of(script: str) -> int:
 
 @dataclass(frozen=True)
 class Signs:
-    """The signs of N texts: M of them in all, one text after another."""
+    """The signs of N texts: M of them in all, one text after another.
+
+    A stretch has neither white space nor UNSPACED letters in it. Each of these B signs is a break, with a stretch right
+    behind it, and each text has one before its first break; any of them may be empty.
+    """
 
     texts: Sequence[str]
 
@@ -216,9 +225,9 @@ class Signs:
         return np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
 
     @cached_property
-    def points_M(self) -> NDArray[np.uint32]:
+    def points_M(self) -> NDArray[np.int64]:
         """Code points."""
-        return np.frombuffer("".join(self.texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        return points_of("".join(self.texts))
 
     @cached_property
     def classes_M(self) -> NDArray[np.uint8]:
@@ -240,19 +249,30 @@ class Signs:
         found_N[np.searchsorted(self.ends_N, places, side="right")] = True
         return found_N
 
-    def count(self, wanted_M: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """How many of these signs each text has."""
-        sums_M = np.zeros(len(wanted_M) + 1, dtype=np.int32)
-        np.cumsum(wanted_M, dtype=np.int32, out=sums_M[1:])
-        until_N = sums_M[self.ends_N].astype(np.int64)
+    def numbers_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many of these places, which are in order, each text has."""
+        until_N = np.searchsorted(places, self.ends_N)
         until_N[1:] -= until_N[:-1].copy()
         return until_N
 
     @cached_property
+    def commonest(self) -> int:
+        """The class of most signs, or of nearly as many: counting the others is faster."""
+        return int(np.bincount(self.classes_M[::64], minlength=1).argmax())
+
+    @cached_property
+    def others_K(self) -> NDArray[np.int64]:
+        """Where signs of other classes stand."""
+        return np.flatnonzero(self.classes_M != self.commonest)
+
+    @cached_property
     def counts_NC(self) -> NDArray[np.int64]:
         """How many signs of each class each text has."""
-        places_M = self.rows_M * CLASSES + self.classes_M
-        return np.bincount(places_M, minlength=len(self.texts) * CLASSES).reshape(-1, CLASSES)
+        others_N = self.numbers_of(self.others_K)
+        places_K = np.repeat(np.arange(len(self.texts)) * CLASSES, others_N) + self.classes_M[self.others_K]
+        counts_NC = np.bincount(places_K, minlength=len(self.texts) * CLASSES).reshape(-1, CLASSES)
+        counts_NC[:, self.commonest] = self.lengths_N - others_N
+        return counts_NC
 
     @cached_property
     def letters_N(self) -> NDArray[np.int64]:
@@ -266,35 +286,54 @@ class Signs:
         return counts_N
 
     @cached_property
-    def stretches_M(self) -> NDArray[np.bool_]:
-        """Where a stretch begins that has neither white space nor UNSPACED letters in it."""
-        stretches_M = self.inside_M.copy()
-        stretches_M[1:] &= ~self.inside_M[:-1]
-        firsts = (self.ends_N - self.lengths_N)[self.lengths_N > 0]
-        stretches_M[firsts] = self.inside_M[firsts]
-        return stretches_M
-
-    @cached_property
-    def inside_M(self) -> NDArray[np.bool_]:
-        """What is neither white space nor an UNSPACED letter."""
-        inside_M: NDArray[np.bool_] = (self.classes_M != SPACE) & ~self.unspaced_M
-        return inside_M
-
-    @cached_property
-    def starts_M(self) -> NDArray[np.bool_]:
-        """Where a word begins: a stretch, but for punctuation right behind an UNSPACED letter of its text."""
-        if not self.unspaced_M.any():
-            return self.stretches_M
-        readable_M = (self.classes_M == DIGIT) | (self.classes_M >= FIRST_SCRIPT)
-        glued_M = np.zeros(len(readable_M), dtype=bool)
-        glued_M[1:] = self.unspaced_M[:-1] & (self.rows_M[1:] == self.rows_M[:-1]) & ~readable_M[1:]
-        starts_M: NDArray[np.bool_] = self.stretches_M & ~glued_M
-        return starts_M
-
-    @cached_property
     def unspaced_M(self) -> NDArray[np.bool_]:
         """Letters of scripts without spaces between words."""
-        return _unspaced()[self.classes_M]
+        return _unspaced().take(self.classes_M)
+
+    @cached_property
+    def breaks_B(self) -> NDArray[np.int64]:
+        """Where white space and UNSPACED letters stand."""
+        breaking = _unspaced().copy()
+        breaking[SPACE] = True
+        if breaking[self.commonest]:
+            return np.flatnonzero(breaking.take(self.classes_M))
+        return self.others_K[breaking.take(self.classes_M[self.others_K])]
+
+    @cached_property
+    def first_breaks_N(self) -> NDArray[np.int64]:
+        """Of each text, the number of its first break among all B."""
+        return np.searchsorted(self.breaks_B, self.ends_N - self.lengths_N)
+
+    @cached_property
+    def heads_N(self) -> NDArray[np.int64]:
+        """Characters of the stretch that each text begins with."""
+        next_N = np.append(self.breaks_B, len(self.points_M))[self.first_breaks_N]
+        return np.minimum(next_N, self.ends_N) - self.ends_N + self.lengths_N
+
+    @cached_property
+    def stretches_B(self) -> NDArray[np.int64]:
+        """Characters of the stretch behind each break."""
+        ends_B = np.repeat(self.ends_N, self.numbers_of(self.breaks_B))
+        next_B = np.append(self.breaks_B[1:], len(self.points_M))[: len(ends_B)]
+        return np.minimum(next_B, ends_B) - self.breaks_B - 1
+
+    def filled_stretches(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places and the lengths of all stretches that are not empty, in their order: a place is the first sign of
+        the text or the break before the stretch."""
+        lengths = np.insert(self.stretches_B, self.first_breaks_N, self.heads_N)
+        places = np.insert(self.breaks_B, self.first_breaks_N, self.ends_N - self.lengths_N)
+        filled = np.flatnonzero(lengths)
+        return places[filled], lengths[filled]
+
+    @cached_property
+    def starts_N(self) -> NDArray[np.int64]:
+        """How many words begin in each text: stretches, but for punctuation right behind an UNSPACED letter."""
+        starts_B = self.breaks_B[self.stretches_B > 0]
+        before_B = self.classes_M[starts_B]
+        if (before_B != SPACE).any():
+            first_B = self.classes_M[starts_B + 1]
+            starts_B = starts_B[(before_B == SPACE) | (first_B == DIGIT) | (first_B >= FIRST_SCRIPT)]
+        return self.numbers_of(starts_B) + (self.heads_N > 0)
 
     @cached_property
     def units_N(self) -> NDArray[np.int64]:
@@ -302,12 +341,12 @@ class Signs:
 
         "two words, really" has 3 units, "我用 numpy 写" 4, "ไทย" 3.
         """
-        return self.count(self.unspaced_M | self.starts_M)
+        return self.of_scripts(tuple(UNSPACED)) + self.starts_N
 
     @cached_property
     def words_N(self) -> NDArray[np.float64]:
         """Length in words, which letters of UNSPACED scripts are parts of."""
-        words_N = self.count(self.starts_M).astype(np.float64)
+        words_N = self.starts_N.astype(np.float64)
         for script, letters in UNSPACED.items():
             words_N += self.counts_NC[:, class_of(script)] / letters
         return words_N
@@ -315,21 +354,17 @@ class Signs:
     @cached_property
     def longest_word_N(self) -> NDArray[np.int64]:
         """Characters of the longest stretch."""
-        longest_N = np.zeros(len(self.texts), dtype=np.int64)
-        starts_W = np.flatnonzero(self.stretches_M)
-        if len(starts_W):
-            last_M = self.inside_M.copy()
-            last_M[:-1] &= ~self.inside_M[1:] | self.stretches_M[1:]
-            lengths_W = np.flatnonzero(last_M) - starts_W + 1
-            rows_W = np.searchsorted(self.ends_N, starts_W, side="right")
-            firsts = np.flatnonzero(np.diff(rows_W, prepend=-1))
-            longest_N[rows_W[firsts]] = np.maximum.reduceat(lengths_W, firsts)
+        longest_N = self.heads_N.copy()
+        filled_N = np.flatnonzero(self.numbers_of(self.breaks_B))
+        if len(filled_N):
+            behind_N = np.maximum.reduceat(self.stretches_B, self.first_breaks_N[filled_N])
+            longest_N[filled_N] = np.maximum(longest_N[filled_N], behind_N)
         return longest_N
 
 
-def are_unspaced(points_M: NDArray[np.uint32]) -> NDArray[np.bool_]:
+def are_unspaced(points_M: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which code points are letters of UNSPACED scripts."""
-    return _unspaced()[classes_of(points_M)]
+    return _unspaced().take(classes_of(points_M))
 
 
 @cache
