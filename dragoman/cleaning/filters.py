@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -15,7 +16,18 @@ from numpy.typing import NDArray
 from dragoman.cleaning.agreement import has_link, same_links, same_numbers, text_alone, without_shared
 from dragoman.cleaning.duplicates import keys_of
 from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake
-from dragoman.cleaning.signs import CLASSES, DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, UNSPACED, Signs, class_of, scripts_of
+from dragoman.cleaning.signs import (
+    CLASSES,
+    DIGIT,
+    ODD,
+    OTHER,
+    PUNCTUATION,
+    SCRIPTS,
+    UNSPACED,
+    Signs,
+    class_of,
+    scripts_of,
+)
 
 Scores = NDArray[np.float64]
 Verdicts = NDArray[np.bool_]
@@ -192,11 +204,16 @@ def _script_share(side: Signs, language: str) -> Scores:
 
 def _weight(side: Signs, scripts: Sequence[str]) -> Scores:
     """Letters of these scripts, those without spaces weighing as much as LETTERS_A_WORD others."""
+    return side.weighed(_weights_of(tuple(scripts)))
+
+
+@cache
+def _weights_of(scripts: tuple[str, ...]) -> Scores:
+    """The weight of a sign of each class."""
     weights_C = np.zeros(CLASSES)
     for script in scripts:
         weights_C[class_of(script)] = LETTERS_A_WORD if script in UNSPACED else 1
-    weights_N: Scores = side.counts_NC @ weights_C
-    return weights_N
+    return weights_C
 
 
 class FewLetters(AtMost):
@@ -296,7 +313,10 @@ class Links(AtLeast):
     name = "other links"
 
     def score(self, chunk: Chunk) -> Scores:
-        marked = map(has_link, chunk.sides[0].texts, chunk.sides[1].texts)
+        one, other = chunk.sides
+        if not has_link(one.joined, other.joined):
+            return np.ones(len(chunk))
+        marked = map(has_link, one.texts, other.texts)
         return chunk.where(np.fromiter(marked, dtype=bool, count=len(chunk)), same_links, 1.0)
 
 
@@ -339,11 +359,12 @@ def _words_may_repeat(side: Signs, often: int) -> Verdicts:
 
 def _stretches(alike_M: Verdicts, length: int) -> Verdicts:
     """True at the first of so many places in a row that are all True."""
-    if len(alike_M) < length:
-        return np.zeros(0, dtype=bool)
-    sums_M = np.concatenate([[0], np.cumsum(alike_M)])
-    whole_M: Verdicts = sums_M[length:] - sums_M[:-length] == length
-    return whole_M
+    known = 1
+    while known < length and len(alike_M):
+        step = min(known, length - known)
+        alike_M = alike_M[step:] & alike_M[:-step]
+        known += step
+    return alike_M
 
 
 def _words_repeat(words: Sequence[str], often: int) -> bool:

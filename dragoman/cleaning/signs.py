@@ -225,9 +225,13 @@ class Signs:
         return np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
 
     @cached_property
+    def joined(self) -> str:
+        return "".join(self.texts)
+
+    @cached_property
     def points_M(self) -> NDArray[np.int64]:
         """Code points."""
-        return points_of("".join(self.texts))
+        return points_of(self.joined)
 
     @cached_property
     def classes_M(self) -> NDArray[np.uint8]:
@@ -257,12 +261,12 @@ class Signs:
 
     @cached_property
     def commonest(self) -> int:
-        """The class of most signs, or of nearly as many: counting the others is faster."""
-        return int(np.bincount(self.classes_M[::64], minlength=1).argmax())
+        """The class of most letters, as far as some of the signs tell: counting the others is faster."""
+        return OTHER + int(np.bincount(self.classes_M[::64], minlength=CLASSES)[OTHER:].argmax())
 
     @cached_property
     def others_K(self) -> NDArray[np.int64]:
-        """Where signs of other classes stand."""
+        """Where signs of other classes stand, all that are no letters among them."""
         return np.flatnonzero(self.classes_M != self.commonest)
 
     @cached_property
@@ -284,6 +288,14 @@ class Signs:
         """Letters of these scripts, N."""
         counts_N: NDArray[np.int64] = self.counts_NC[:, [class_of(script) for script in scripts]].sum(1)
         return counts_N
+
+    def weighed(self, weights_C: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of the weights of each text's signs, which are those of their classes."""
+        return self._counts_NC @ weights_C
+
+    @cached_property
+    def _counts_NC(self) -> NDArray[np.float64]:
+        return self.counts_NC.astype(np.float64)
 
     @cached_property
     def unspaced_M(self) -> NDArray[np.bool_]:
@@ -308,14 +320,16 @@ class Signs:
     def heads_N(self) -> NDArray[np.int64]:
         """Characters of the stretch that each text begins with."""
         next_N = np.append(self.breaks_B, len(self.points_M))[self.first_breaks_N]
-        return np.minimum(next_N, self.ends_N) - self.ends_N + self.lengths_N
+        heads_N: NDArray[np.int64] = np.minimum(next_N, self.ends_N) - self.ends_N + self.lengths_N
+        return heads_N
 
     @cached_property
     def stretches_B(self) -> NDArray[np.int64]:
         """Characters of the stretch behind each break."""
         ends_B = np.repeat(self.ends_N, self.numbers_of(self.breaks_B))
         next_B = np.append(self.breaks_B[1:], len(self.points_M))[: len(ends_B)]
-        return np.minimum(next_B, ends_B) - self.breaks_B - 1
+        stretches_B: NDArray[np.int64] = np.minimum(next_B, ends_B) - self.breaks_B - 1
+        return stretches_B
 
     def filled_stretches(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The places and the lengths of all stretches that are not empty, in their order: a place is the first sign of
