@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from dragoman.cleaning.agreement import has_link, same_links, same_numbers, text_alone, without_shared
+from dragoman.cleaning.agreement import has_link, is_spoken, same_links, same_numbers, text_alone, without_shared
 from dragoman.cleaning.duplicates import keys_of
 from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake
 from dragoman.cleaning.signs import (
@@ -38,6 +38,7 @@ _BETWEEN_WORDS = dict.fromkeys(map(ord, "/，。、；：！？（）《》「�
 LETTERS_A_WORD = 3.0  # what a letter of a script without spaces weighs beside one of a script with spaces
 LONGEST_NAME = 2  # units
 FEW_BESIDE = 2  # a side with less than one in so many of the other's letters may be nothing but tags
+FEW_WORDS = 4  # fifty per cent, of what?
 LONGEST_RUN = 8  # units that are repeated together
 
 
@@ -220,7 +221,8 @@ class FewLetters(AtMost):
     """The share of punctuation and digits among a side's signs (white space apart); the higher one of the two.
 
     Letters without spaces weigh as in WrongScript; tags and placeholders are left out where the share is too high, or
-    one side has few letters beside the other. A side that is nothing else has 1, if the other says something.
+    one side has few letters beside the other. A side that is nothing else has 1, if the other says something; but 50%
+    beside a few words of which a number is the same, or none, has 0: its sign is read as a word.
     """
 
     name = "punctuation and digits"
@@ -234,7 +236,14 @@ class FewLetters(AtMost):
             alone = chunk.part(asked_N, text_alone)
             silent_N = (_letters(alone.sides[0]) == 0) != (_letters(alone.sides[1]) == 0)
             scores_N[asked_N] = np.where(silent_N, 1.0, alone.worse(_other_share))
+            for row in asked_N[silent_N & (alone.worse(lambda side: side.words_N) <= FEW_WORDS)].tolist():
+                if _is_spoken_number(chunk.sides[0].texts[row], chunk.sides[1].texts[row]):
+                    scores_N[row] = 0.0
         return scores_N
+
+
+def _is_spoken_number(source: str, target: str) -> bool:
+    return (is_spoken(source) or is_spoken(target)) and same_numbers(source, target) == 1
 
 
 def _letters(side: Signs) -> Scores:
