@@ -190,3 +190,5 @@ def split(
     refuse_overwriting(files, part_files(out, (bitext.source_language, bitext.target_language)))
     report = split_bitext(bitext, Path(out), dev=dev, test=test)
     print(report.summary())
+    if warning := report.warning():
+        say(warning)
