@@ -16,18 +16,8 @@ from numpy.typing import NDArray
 from dragoman.cleaning.agreement import has_link, is_spoken, same_links, same_numbers, text_alone, without_shared
 from dragoman.cleaning.duplicates import keys_of
 from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake
-from dragoman.cleaning.signs import (
-    CLASSES,
-    DIGIT,
-    ODD,
-    OTHER,
-    PUNCTUATION,
-    SCRIPTS,
-    UNSPACED,
-    Signs,
-    class_of,
-    scripts_of,
-)
+from dragoman.cleaning.scripts import SCRIPTS, UNSPACED, scripts_of
+from dragoman.cleaning.signs import CLASSES, DIGIT, ODD, OTHER, PUNCTUATION, Signs, class_of
 
 Scores = NDArray[np.float64]
 Verdicts = NDArray[np.bool_]

@@ -21,7 +21,8 @@ from dragoman.cleaning.beyond import FEWEST_WORDS
 from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, CleaningReport
 from dragoman.cleaning.guessing import guessed
 from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake, repaired
-from dragoman.cleaning.signs import MARK, ODD, OTHER, SCRIPTS, SPACE, Signs, scripts_of
+from dragoman.cleaning.scripts import SCRIPTS, scripts_of
+from dragoman.cleaning.signs import MARK, ODD, OTHER, SPACE, Signs
 from dragoman.corpus.languages import parse_language
 from dragoman.corpus.rows import Rows, without_faults
 from dragoman.processes import Worker

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -208,3 +210,17 @@ def test_repeats_agree_with_a_plain_search(letters: list[str]) -> None:
     assert (score(one, " ".join(letters), "x") >= often) == plain(letters)
     han = ["很" if letter == "a" else "好" if letter == "b" else letter for letter in letters]
     assert (score(one, "x", "".join(han), "en", "zh") >= often) == plain(han)
+
+
+@given(st.lists(st.text(st.sampled_from("ab  \u00a0我"), min_size=1, max_size=24), min_size=1, max_size=4))
+def test_repeated_words_are_those_that_a_look_at_each_run_finds(texts: list[str]) -> None:
+    def repeats(words: list[str], size: int, first: int) -> bool:
+        run = words[first : first + size]
+        return len(words) >= first + 3 * size and words[first : first + 3 * size] == run * 3
+
+    found = filters.Repeats(2).score(Chunk((Signs(texts), Signs(texts)), ("en", "de"))) > 1
+    for text, repeated in zip(texts, found.tolist(), strict=True):
+        if "我" not in text:  # of which each letter is a unit
+            words = text.split()
+            places = itertools.product(range(1, filters.LONGEST_RUN + 1), range(len(words)))
+            assert repeated == any(repeats(words, *place) for place in places)
