@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dragoman.cleaning import filters
@@ -213,6 +213,8 @@ def test_repeats_agree_with_a_plain_search(letters: list[str]) -> None:
 
 
 @given(st.lists(st.text(st.sampled_from("ab  \u00a0我"), min_size=1, max_size=24), min_size=1, max_size=4))
+@example(["b a  a a"])
+@example(["b", "a a  a"])
 def test_repeated_words_are_those_that_a_look_at_each_run_finds(texts: list[str]) -> None:
     def repeats(words: list[str], size: int, first: int) -> bool:
         run = words[first : first + size]
