@@ -75,6 +75,7 @@ def whole_numbers(app: App) -> Iterator[Argument]:
 
 
 def test_every_whole_number_refuses_a_fraction() -> None:
+    assert WHOLE.converter is not None
     found = list(whole_numbers(application()))
     assert {"--count", "--workers", "--seed", "--beam", "--explain"} <= {argument.name for argument in found}
     for argument in found:
