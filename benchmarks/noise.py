@@ -134,7 +134,7 @@ def spoilt(pairs: Sequence[Pair], share: float, seed: int = 1) -> tuple[list[Pai
 
 def swapped_is_seen(corpus: Corpus) -> bool:
     """Whether the two languages have different scripts."""
-    from dragoman.cleaning.signs import scripts_of
+    from dragoman.cleaning.scripts import scripts_of
 
     return not set(scripts_of(corpus.source)) & set(scripts_of(corpus.target))
 

@@ -12,6 +12,7 @@ _NUMBER = regex.compile(
     r"(?P<whole>\p{Nd}{1,3}(?:[.,'’\u00a0\u202f ]\p{Nd}{3})+(?!\p{Nd})|\p{Nd}+)(?:[.,](?P<rest>\p{Nd}+))?"
 )
 _NO_SEPARATORS = dict.fromkeys(map(ord, ".,'’\u00a0\u202f "))
+_SPOKEN = regex.compile(r"\p{Nd} ?[%‰°€$£¥₩₽₹]|[€$£¥₩₽₹§№] ?\p{Nd}")
 _MULTIPLIED = regex.compile(
     r"\p{Nd}\s*(?:[百千万萬亿億兆]|(?:hundred|thousand|mil|bil|tril|tausend|mrd|mio|mln|млн|тыс|млрд))", regex.I
 )
@@ -22,8 +23,8 @@ _LINK = regex.compile(
     regex.ASCII,
 )
 _NO_TEXT = regex.compile(r"<[^<>]*>|%\(\w+\)\w|%[\d$.]*\w|\$?\{[^{}]*\}|&#?\w{1,10};")
+_NO_TEXT_SIGNS = "<%{&"  # one of them is in each
 _LATIN_WORD = regex.compile(r"[\p{Latin}\p{M}\p{Nd}_]+(?:[.'’-][\p{Latin}\p{M}\p{Nd}_]+)*")
-_LINK_MARKS = ("://", "www.", "@")
 
 
 def numbers(text: str) -> Counter[int]:
@@ -33,11 +34,20 @@ def numbers(text: str) -> Counter[int]:
     Counter({1000: 1, 5: 1, 7: 1})
     """
     found: Counter[int] = Counter()
-    for match in _NUMBER.finditer(html.unescape(text) if "&#" in text else text):
+    for match in _NUMBER.finditer(_unescaped(text)):
         for digits in (match["whole"].translate(_NO_SEPARATORS), match["rest"] or ""):
             if 0 < len(digits) < LONGEST_NUMBER and digits.isdecimal():  # regex may know digits that Python does not
                 found[int(digits)] += 1
     return found
+
+
+def _digits(text: str) -> str:
+    """All digits of a text, in their order."""
+    return "".join(str(int(sign)) for sign in _unescaped(text) if sign.isdecimal())
+
+
+def _unescaped(text: str) -> str:
+    return html.unescape(text) if "&#" in text else text
 
 
 def same_numbers(source: str, target: str) -> float:
@@ -55,13 +65,20 @@ def same_numbers(source: str, target: str) -> float:
         else:
             others.remove(partner)
             same += 1
-    return 2 * same / (2 * same + alone + len(others)) if alone and others else 1.0
+    if not (alone and others) or _digits(source) == _digits(target):  # 58,149 and 58, 149
+        return 1.0
+    return 2 * same / (2 * same + alone + len(others))
 
 
 def _may_be(one: int, other: int) -> bool:
     """Two ways to write one hour, or one year."""
     low, high = sorted((one, other))
     return (high <= 24 and high - low == 12) or (1000 <= high <= 2100 and low < 100 and high % 100 == low)
+
+
+def is_spoken(text: str) -> bool:
+    """Whether a number in the text has a sign beside it that is read as a word: 50%, $ 7, § 3."""
+    return _SPOKEN.search(text) is not None
 
 
 def hosts(text: str) -> Counter[str]:
@@ -83,17 +100,22 @@ def same_links(source: str, target: str) -> float:
 
 def has_link(source: str, target: str) -> bool:
     """Whether it is worth looking for links."""
-    return any(mark in source or mark in target for mark in _LINK_MARKS)
+    return _may_link(source) or _may_link(target)
+
+
+def _may_link(text: str) -> bool:
+    return "://" in text or "www." in text or "@" in text
 
 
 def without_links(text: str) -> str:
     """A space for each link."""
-    return _LINK.sub(" ", text)
+    return _LINK.sub(" ", text) if _may_link(text) else text
 
 
 def text_alone(text: str) -> str:
     """A space for each link, tag and placeholder, which are the same in all languages."""
-    return _NO_TEXT.sub(" ", without_links(text))
+    text = without_links(text)
+    return _NO_TEXT.sub(" ", text) if any(sign in text for sign in _NO_TEXT_SIGNS) else text
 
 
 def without_shared(source: str, target: str) -> tuple[str, str]:

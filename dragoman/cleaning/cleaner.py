@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass as checked_dataclass
@@ -25,7 +25,7 @@ from dragoman.cleaning.judging import Judge, Judgement, Reason
 from dragoman.cleaning.normalising import Changes, Normalisations
 from dragoman.contracts import Record, SentencePair, UserError
 from dragoman.corpus.bitext import summary_of
-from dragoman.corpus.rows import Rows, rows_of, without_faults
+from dragoman.corpus.rows import Rows, packed, rows_of, unpacked, without_faults
 from dragoman.processes import Worker, cores, end, in_order, keep_freed_memory, started
 
 LARGE = 20_000_000  # bytes of files from which on it pays to start processes
@@ -167,7 +167,7 @@ class Cleaner:
     """Judges records, in order; `report` is what it has seen so far.
 
     more: filters besides those of the recipe, which know more (a model, a format). crew: processes that judge, made by
-    `judge_for` with the same recipe, languages, test sentences and filters; none where the work is done here.
+    `crew_for` with the same recipe, languages, test sentences and filters; none where the work is done here.
     """
 
     def __init__(
@@ -208,19 +208,22 @@ class Cleaner:
                 taken.append(rows)
                 yield without_faults(rows.sources, rows.faults), without_faults(rows.targets, rows.faults)
 
-        answers = in_order(self.crew, tasks()) if self.crew else (self.judge(*task) for task in tasks())
+        if self.crew:
+            answers = in_order(self.crew, ((packed(sources), packed(targets)) for sources, targets in tasks()))
+        else:
+            answers = (self.judge(*task) for task in tasks())
         for judgement in answers:
             yield taken.popleft(), judgement
 
     def _settle(self, rows: Rows, judgement: Judgement) -> Settled:
         """What becomes of these rows, those before them being known."""
         faults = rows.faults
-        pairs = [row for row in range(len(rows)) if row not in faults]
+        pairs = [row for row in range(len(rows)) if row not in faults] if faults else range(len(rows))
         accepted = [row for place, row in enumerate(pairs) if place not in judgement.rejected]
         reasons: dict[int, Reason] = {row: (fault, None) for row, fault in faults.items()}
         reasons.update((pairs[place], reason) for place, reason in judgement.rejected.items())
         reasons.update((accepted[place], (why, None)) for place, why in self.seen.repeated(judgement.keys).items())
-        kept = [row for row in range(len(rows)) if row not in reasons]
+        kept = [row for row in accepted if row not in reasons]
         uniform = {pairs[place]: sides for place, sides in judgement.uniform.items()}
         rejected = {row: self._noted(Rejected(rows.record(row), *reasons[row])) for row in sorted(reasons)}
         self.report.kept += len(kept)
@@ -248,6 +251,12 @@ def judge_for(
     return Judge(languages, (source, target), (*recipe.filters.filters(), *more, InTestSet(0, held_out)))
 
 
+def unpacking_judge_for(*choices: Any) -> Callable[[str | Sequence[str], str | Sequence[str]], Judgement]:
+    """The same for a process of the crew, which is sent the texts packed."""
+    judge = judge_for(*choices)
+    return lambda sources, targets: judge(unpacked(sources), unpacked(targets))
+
+
 @contextmanager
 def crew_for(
     recipe: CleaningRecipe,
@@ -260,7 +269,7 @@ def crew_for(
     """Processes for `Cleaner`, ended with the block: so many, or one for each core for LARGE files (size: their bytes);
     none where one would do. more: as of the Cleaner."""
     count = workers or (min(cores(), MOST) if size >= LARGE else 1)
-    crew = started(partial(judge_for, recipe, languages, held_out, more), count) if count > 1 else []
+    crew = started(partial(unpacking_judge_for, recipe, languages, held_out, more), count) if count > 1 else []
     try:
         yield crew
     finally:

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dragoman.cleaning.signs import are_unspaced
+from dragoman.cleaning.signs import are_unspaced, points_of
 from dragoman.contracts import Bitext
 from dragoman.corpus.splitting import key_hash
 
@@ -25,10 +25,10 @@ Keys = NDArray[np.uint64]
 
 _MINUS = re.compile(r"(?<![^\W_])-(?=\d)")
 _LINE_END = ord("\n")
-_ENDS, _APART, _STAYS, _NEW = range(4)  # what a sign of a text does to its key; nobody met it yet
+_NEW = np.uint64(1)  # the value of a sign that nobody met yet
 _BASE = 0x9E3779B97F4A7C15  # odd, so that it has an inverse
 _INVERSE = pow(_BASE, -1, 1 << 64)
-_BEGINS, _ZERO = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0)
+_BEGINS = np.uint64(0xBF58476D1CE4E5B9)
 
 
 # --- keys ---------------------------------------------------------------------------------------
@@ -58,8 +58,9 @@ def _is_unspaced(sign: str) -> bool:
 
 
 def _folded(text: str) -> str:
-    folded = text.lower()
-    if not text.isascii():
+    if text.isascii():
+        folded = text.lower()
+    else:
         folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
     return _MINUS.sub("\u2212", folded) if "-" in folded else folded
 
@@ -78,40 +79,33 @@ def keys_of(texts: Sequence[str]) -> Keys:
     if not texts:
         return np.zeros(0, dtype=np.uint64)
     joined = _folded("\n".join(texts))
-    points_M = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    parts_M = _parts_of(points_M)
-    ends_N = np.flatnonzero(parts_M == _ENDS)
+    points_M = points_of(joined)
+    ends_N = np.flatnonzero(points_M == _LINE_END)
     if len(ends_N) != len(texts) - 1:  # a text of several lines
         return np.concatenate([keys_of([" ".join(text.splitlines())]) for text in texts])
-    stays_M = parts_M == _STAYS
-    places_W = np.flatnonzero(stays_M)
-    begins_M = stays_M.copy()
-    begins_M[1:] &= ~stays_M[:-1]
+    values_M = _values_of(points_M)
+    places_W = np.flatnonzero(values_M != 0)
+    values_W = values_M.take(places_W)
+    begins_W = np.ones(len(places_W), dtype=bool)
+    np.greater(places_W[1:] - places_W[:-1], 1, out=begins_W[1:])
     firsts_N = np.concatenate([[0], np.searchsorted(places_W, ends_N)])
-    lasts_N = np.append(firsts_N[1:], len(places_W))
-    points_W, begins_W = points_M[places_W], begins_M[places_W]
+    filled_N = np.flatnonzero(np.diff(firsts_N, append=len(places_W)))
     if not joined.isascii():
-        unspaced_W = are_unspaced(points_W)
+        unspaced_W = are_unspaced(points_M.take(places_W))
         glued_W = unspaced_W.copy()
         glued_W[1:] |= unspaced_W[:-1]
-        filled_N = firsts_N[firsts_N < lasts_N]
-        glued_W[filled_N] = unspaced_W[filled_N]
+        glued_W[firsts_N[filled_N]] = unspaced_W[firsts_N[filled_N]]
         begins_W &= ~glued_W
-    values_W = _random_of_signs()[points_W] ^ np.where(begins_W, _BEGINS, _ZERO)
+    values_W ^= begins_W * _BEGINS
     size = 1 << len(places_W).bit_length()
     values_W *= _powers(_BASE, size)[: len(places_W)]
-    sums_W = np.zeros(len(places_W) + 1, dtype=np.uint64)
-    np.cumsum(values_W, out=sums_W[1:])
-    keys_N: Keys = (sums_W[lasts_N] - sums_W[firsts_N]) * _powers(_INVERSE, size)[firsts_N]
-    for row in np.flatnonzero(firsts_N == lasts_N).tolist():
+    keys_N = np.zeros(len(texts), dtype=np.uint64)
+    if len(filled_N):
+        firsts_N = firsts_N[filled_N]
+        keys_N[filled_N] = np.add.reduceat(values_W, firsts_N) * _powers(_INVERSE, size)[firsts_N]
+    for row in sorted({*range(len(texts))}.difference(filled_N.tolist())):
         keys_N[row] = _key_of_itself(texts[row])
     return keys_N
-
-
-@cache
-def _random_of_signs() -> Keys:
-    """R: a number for each code point, the same in every process."""
-    return np.random.default_rng(1).integers(1 << 64, size=sys.maxunicode + 1, dtype=np.uint64)
 
 
 @cache
@@ -128,22 +122,26 @@ def _key_of_itself(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(own, digest_size=8).digest(), "big")
 
 
-def _parts_of(points_M: NDArray[np.uint32]) -> NDArray[np.uint8]:
-    """What each sign does to a key; looked up when it is first met."""
-    table = _part_table()
-    parts_M = table[points_M]
-    new = np.unique(points_M[parts_M == _NEW])
+def _values_of(points_M: NDArray[np.int64]) -> Keys:
+    """R of each sign that is part of a key, 0 of the others; looked up when they are first met."""
+    table = _value_table()
+    values_M = table.take(points_M)
+    new = np.unique(points_M[values_M == _NEW])
     if len(new):
-        table[new] = [_STAYS if _stays(chr(point)) else _APART for point in new.tolist()]
-        parts_M = table[points_M]
-    return parts_M
+        table[new] = [_random_of_signs()[point] if _stays(chr(point)) else 0 for point in new.tolist()]
+        values_M = table.take(points_M)
+    return values_M
 
 
 @cache
-def _part_table() -> NDArray[np.uint8]:
-    table = np.full(sys.maxunicode + 1, _NEW, dtype=np.uint8)
-    table[_LINE_END] = _ENDS
-    return table
+def _value_table() -> Keys:
+    return np.full(sys.maxunicode + 1, _NEW)
+
+
+@cache
+def _random_of_signs() -> Keys:
+    """R: a number above _NEW for each code point, the same in every process."""
+    return np.random.default_rng(1).integers(_NEW + 1, 1 << 64, size=sys.maxunicode + 1, dtype=np.uint64)
 
 
 # --- what went by -------------------------------------------------------------------------------

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dragoman.cleaning.agreement import has_link, same_links, same_numbers, text_alone, without_shared
+from dragoman.cleaning.agreement import has_link, is_spoken, same_links, same_numbers, text_alone, without_shared
 from dragoman.cleaning.duplicates import keys_of
 from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake
-from dragoman.cleaning.signs import DIGIT, ODD, OTHER, PUNCTUATION, SCRIPTS, UNSPACED, Signs, scripts_of
+from dragoman.cleaning.scripts import SCRIPTS, UNSPACED, scripts_of
+from dragoman.cleaning.signs import CLASSES, DIGIT, ODD, OTHER, PUNCTUATION, Signs, class_of
 
 Scores = NDArray[np.float64]
 Verdicts = NDArray[np.bool_]
@@ -26,6 +28,7 @@ _BETWEEN_WORDS = dict.fromkeys(map(ord, "/，。、；：！？（）《》「�
 LETTERS_A_WORD = 3.0  # what a letter of a script without spaces weighs beside one of a script with spaces
 LONGEST_NAME = 2  # units
 FEW_BESIDE = 2  # a side with less than one in so many of the other's letters may be nothing but tags
+FEW_WORDS = 4  # fifty per cent, of what?
 LONGEST_RUN = 8  # units that are repeated together
 
 
@@ -192,16 +195,24 @@ def _script_share(side: Signs, language: str) -> Scores:
 
 def _weight(side: Signs, scripts: Sequence[str]) -> Scores:
     """Letters of these scripts, those without spaces weighing as much as LETTERS_A_WORD others."""
-    unspaced = [script for script in scripts if script in UNSPACED]
-    others = [script for script in scripts if script not in UNSPACED]
-    return (LETTERS_A_WORD * side.of_scripts(unspaced) + side.of_scripts(others)).astype(np.float64)
+    return side.weighed(_weights_of(tuple(scripts)))
+
+
+@cache
+def _weights_of(scripts: tuple[str, ...]) -> Scores:
+    """The weight of a sign of each class."""
+    weights_C = np.zeros(CLASSES)
+    for script in scripts:
+        weights_C[class_of(script)] = LETTERS_A_WORD if script in UNSPACED else 1
+    return weights_C
 
 
 class FewLetters(AtMost):
     """The share of punctuation and digits among a side's signs (white space apart); the higher one of the two.
 
     Letters without spaces weigh as in WrongScript; tags and placeholders are left out where the share is too high, or
-    one side has few letters beside the other. A side that is nothing else has 1, if the other says something.
+    one side has few letters beside the other. A side that is nothing else has 1, if the other says something; but 50%
+    beside a few words of which a number is the same, or none, has 0: its sign is read as a word.
     """
 
     name = "punctuation and digits"
@@ -215,7 +226,14 @@ class FewLetters(AtMost):
             alone = chunk.part(asked_N, text_alone)
             silent_N = (_letters(alone.sides[0]) == 0) != (_letters(alone.sides[1]) == 0)
             scores_N[asked_N] = np.where(silent_N, 1.0, alone.worse(_other_share))
+            for row in asked_N[silent_N & (alone.worse(lambda side: side.words_N) <= FEW_WORDS)].tolist():
+                if _is_spoken_number(chunk.sides[0].texts[row], chunk.sides[1].texts[row]):
+                    scores_N[row] = 0.0
         return scores_N
+
+
+def _is_spoken_number(source: str, target: str) -> bool:
+    return (is_spoken(source) or is_spoken(target)) and same_numbers(source, target) == 1
 
 
 def _letters(side: Signs) -> Scores:
@@ -294,7 +312,10 @@ class Links(AtLeast):
     name = "other links"
 
     def score(self, chunk: Chunk) -> Scores:
-        marked = map(has_link, chunk.sides[0].texts, chunk.sides[1].texts)
+        one, other = chunk.sides
+        if not has_link(one.joined, other.joined):
+            return np.ones(len(chunk))
+        marked = map(has_link, one.texts, other.texts)
         return chunk.where(np.fromiter(marked, dtype=bool, count=len(chunk)), same_links, 1.0)
 
 
@@ -318,20 +339,31 @@ def _repeating(side: Signs, often: int) -> Verdicts:
         alike_M &= side.rows_M[size:] == side.rows_M[:-size]
         ends_M = np.flatnonzero(_stretches(alike_M, size * (often - 1)))
         found_N[side.rows_M[ends_M + size]] = True
-    for place, text in enumerate(side.texts):
-        words = text.split()
+    for place in np.flatnonzero(_words_may_repeat(side, often)).tolist():
+        words = side.texts[place].split()
         if len(words) - len(set(words)) >= often - 1:
             found_N[place] |= _words_repeat(words, often)
     return found_N
 
 
+def _words_may_repeat(side: Signs, often: int) -> Verdicts:
+    """Which texts have a run of words that are so often as long as those before them, or letters without spaces."""
+    may_N = side.rows_with(np.flatnonzero(side.unspaced_M))
+    places_W, lengths_W = side.filled_stretches()
+    for size in range(1, LONGEST_RUN + 1):
+        alike_W = lengths_W[size:] == lengths_W[:-size]
+        may_N |= side.rows_with(places_W[np.flatnonzero(_stretches(alike_W, size * (often - 1)))])
+    return may_N
+
+
 def _stretches(alike_M: Verdicts, length: int) -> Verdicts:
     """True at the first of so many places in a row that are all True."""
-    if len(alike_M) < length:
-        return np.zeros(0, dtype=bool)
-    sums_M = np.concatenate([[0], np.cumsum(alike_M)])
-    whole_M: Verdicts = sums_M[length:] - sums_M[:-length] == length
-    return whole_M
+    known = 1
+    while known < length and len(alike_M):
+        step = min(known, length - known)
+        alike_M = alike_M[step:] & alike_M[:-step]
+        known += step
+    return alike_M
 
 
 def _words_repeat(words: Sequence[str], often: int) -> bool:

@@ -6,7 +6,6 @@ texts the language is guessed.
 
 from __future__ import annotations
 
-import random
 import sys
 import unicodedata
 from collections import Counter
@@ -21,8 +20,9 @@ from numpy.typing import NDArray
 from dragoman.cleaning.beyond import FEWEST_WORDS
 from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, CleaningReport
 from dragoman.cleaning.guessing import guessed
-from dragoman.cleaning.normalising import is_mojibake, repaired
-from dragoman.cleaning.signs import OTHER, SCRIPTS, Signs, scripts_of
+from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake, repaired
+from dragoman.cleaning.scripts import SCRIPTS, scripts_of
+from dragoman.cleaning.signs import MARK, ODD, OTHER, SPACE, Signs
 from dragoman.corpus.languages import parse_language
 from dragoman.corpus.rows import Rows, without_faults
 from dragoman.processes import Worker
@@ -46,7 +46,6 @@ _ODDITIES = {
     "line separators": r"[\u2028\u2029\x85\x0A-\x0D\x1C-\x1F]",
 }
 _KINDS = {name: regex.compile(pattern, regex.VERSION1) for name, pattern in _ODDITIES.items()}
-_ANY = regex.compile("|".join(_ODDITIES.values()), regex.VERSION1)
 
 # Common characters that only one of the two ways to write Chinese has.
 TRADITIONAL = regex.compile(
@@ -75,32 +74,35 @@ class Side:
     oddities: Counter[str] = field(default_factory=Counter)
     sample: list[str] = field(default_factory=list)
     drawn: int = 0
-    draws: random.Random = field(default_factory=lambda: random.Random(1))
+    draws: np.random.Generator = field(default_factory=lambda: np.random.default_rng(1))
     guessed: Counter[str] = field(default_factory=Counter)
 
     def add(self, signs: Signs) -> None:
         """Count some texts."""
         self.lengths_L += np.bincount(np.minimum(signs.units_N, LONGEST), minlength=LONGEST + 1)
-        self.signs_P += np.bincount(signs.points_M, minlength=sys.maxunicode + 1)
+        counts = np.bincount(signs.points_M)
+        self.signs_P[: len(counts)] += counts
         self.classes_C = self.classes_C + signs.counts_NC.sum(0)
+        for row in np.flatnonzero(_may_be_odd(signs)).tolist():
+            self.oddities.update(name for name, pattern in _KINDS.items() if pattern.search(signs.texts[row]))
         chinese = _OTHER_CHARACTERS.get(str(parse_language(self.language))[:7])
-        for text in signs.texts:
-            if _ANY.search(text):
-                self.oddities.update(name for name, pattern in _KINDS.items() if pattern.search(text))
-            if chinese and chinese.search(text):
-                self.oddities[f"{'simplified' if chinese is SIMPLIFIED else 'traditional'} characters"] += 1
-            if not text.isascii():
-                self.oddities["not composed (NFC)"] += not unicodedata.is_normalized("NFC", text)
-                self.oddities["mojibake"] += is_mojibake(text) or repaired(text) != text
-        for place in np.flatnonzero(signs.words_N >= FEWEST_WORDS).tolist():
-            self.draw(signs.texts[place])
+        if chinese:
+            name = f"{'simplified' if chinese is SIMPLIFIED else 'traditional'} characters"
+            self.oddities[name] += sum(chinese.search(text) is not None for text in signs.texts)
+        others = (text for text in signs.texts if not text.isascii())
+        self.oddities["not composed (NFC)"] += sum(not unicodedata.is_normalized("NFC", text) for text in others)
+        broken = (signs.texts[row] for row in np.flatnonzero(looks_like_mojibake(signs)).tolist())
+        self.oddities["mojibake"] += sum(is_mojibake(text) or repaired(text) != text for text in broken)
+        self.draw([signs.texts[row] for row in np.flatnonzero(signs.words_N >= FEWEST_WORDS).tolist()])
 
-    def draw(self, text: str) -> None:
-        """Take a text into the sample, with the same chance as all before it."""
-        self.drawn += 1
-        place = len(self.sample) if len(self.sample) < SAMPLED else self.draws.randrange(self.drawn)
-        if place < SAMPLED:
-            self.sample[place : place + 1] = [text]
+    def draw(self, texts: Sequence[str]) -> None:
+        """Take texts into the sample, each with the same chance as all before it."""
+        drawn_N = self.drawn + 1 + np.arange(len(texts))
+        places_N = (self.draws.random(len(texts)) * drawn_N).astype(np.int64)
+        self.drawn += len(texts)
+        for row in np.flatnonzero((places_N < SAMPLED) | (drawn_N <= SAMPLED)).tolist():
+            place = len(self.sample) if len(self.sample) < SAMPLED else int(places_N[row])
+            self.sample[place : place + 1] = [texts[row]]
 
     def guess(self) -> None:
         """The language of each sampled text."""
@@ -127,6 +129,13 @@ class Side:
             "looks_like_declared": self.guessed[code] / max(len(self.sample), 1),
             "odd_texts": {name: count for name, count in self.oddities.most_common() if count},
         }
+
+
+def _may_be_odd(signs: Signs) -> NDArray[np.bool_]:
+    """Whether a text has a sign of a class that _ODDITIES are of, a plain space apart."""
+    classes_K = signs.classes_M[signs.others_K]
+    spaces_K = (classes_K == SPACE) & (signs.points_M[signs.others_K] != ord(" "))
+    return signs.rows_with(signs.others_K[spaces_K | (classes_K == ODD) | (classes_K == MARK)])
 
 
 @dataclass

@@ -169,9 +169,10 @@ def repaired(text: str) -> str:
 
 def looks_like_mojibake(signs: Signs) -> NDArray[np.bool_]:
     """Whether two signs of a text stand side by side as in _MOJIBAKE."""
-    leads_M = (signs.points_M[:-1] >= 0xC2) & (signs.points_M[:-1] <= 0xF4)
-    follows_M = _among(_CONTINUED)[signs.points_M[1:]]
-    return signs.rows_with(np.flatnonzero(leads_M & follows_M))
+    if signs.joined.isascii():
+        return np.zeros(len(signs.texts), dtype=bool)
+    leads = np.flatnonzero((signs.points_M[:-1] >= 0xC2) & (signs.points_M[:-1] <= 0xF4))
+    return signs.rows_with(leads[_among(_CONTINUED)[signs.points_M[leads + 1]]])
 
 
 def is_mojibake(text: str) -> bool:
@@ -194,13 +195,13 @@ def evenly_spaced(text: str) -> str:
 
 def has_odd_spaces(signs: Signs) -> NDArray[np.bool_]:
     """Whether a text has anything but single plain spaces inside."""
-    plain_M = signs.points_M == ord(" ")
-    double_M = plain_M[:-1] & plain_M[1:]
+    points_K = signs.points_M[signs.others_K]
+    plain = signs.others_K[points_K == ord(" ")]
+    odd_N = signs.rows_with(signs.others_K[_among(_ODD_SPACES)[points_K]])
+    odd_N |= signs.rows_with(plain[1:][np.diff(plain) == 1])
     filled_N = np.flatnonzero(signs.lengths_N)
-    outer_N = plain_M[signs.ends_N[filled_N] - 1] | plain_M[(signs.ends_N - signs.lengths_N)[filled_N]]
-    odd_N = signs.rows_with(np.flatnonzero(_among(_ODD_SPACES)[signs.points_M]))
-    odd_N |= signs.rows_with(np.flatnonzero(double_M))
-    odd_N[filled_N] |= outer_N
+    firsts, lasts = (signs.ends_N - signs.lengths_N)[filled_N], signs.ends_N[filled_N] - 1
+    odd_N[filled_N] |= (signs.points_M[firsts] == ord(" ")) | (signs.points_M[lasts] == ord(" "))
     return odd_N
 
 

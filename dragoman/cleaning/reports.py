@@ -20,12 +20,12 @@ SHOWN_BEFORE = 40  # characters before a change, where not the whole side is sho
 @contextmanager
 def rejected_file(path: str | Path) -> Iterator[Callable[[Rejected], None]]:
     """A TSV with a line for each rejected pair: reason, score, file and line, and both sides as they were read, but for
-    controls, which are escapes."""
+    controls, tabs and line ends, which are escapes, and backslashes, which are doubled."""
     with writing(path) as out:
         out.write("\t".join(COLUMNS) + "\n")
 
         def write(one: Rejected) -> None:
-            sides = (on_one_line(one.record.source), on_one_line(one.record.target))
+            sides = (side.replace("\\", "\\\\") for side in (one.record.source, one.record.target))
             out.write("\t".join((one.reason, scored(one), *map(escaped, (str(one.record.origin), *sides)))) + "\n")
 
         yield write

@@ -14,61 +14,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
-from dragoman.corpus.languages import parse_language
-
-SCRIPTS = (
-    "Latin",
-    "Han",
-    "Hiragana",
-    "Katakana",
-    "Hangul",
-    "Bopomofo",
-    "Cyrillic",
-    "Greek",
-    "Armenian",
-    "Georgian",
-    "Arabic",
-    "Hebrew",
-    "Syriac",
-    "Thaana",
-    "Devanagari",
-    "Bengali",
-    "Gurmukhi",
-    "Gujarati",
-    "Oriya",
-    "Tamil",
-    "Telugu",
-    "Kannada",
-    "Malayalam",
-    "Sinhala",
-    "Thai",
-    "Lao",
-    "Khmer",
-    "Myanmar",
-    "Tibetan",
-    "Ethiopic",
-    "Cherokee",
-    "Mongolian",
-    "Nko",
-    "Tifinagh",
-    "Ol_Chiki",
-    "Canadian_Aboriginal",
-)
-"""Of letters and the marks on them, by their Unicode names. Letters of any other script are OTHER, marks and joiners
-that several scripts share are MARK."""
-
-UNSPACED = {
-    "Han": 1.5,
-    "Hiragana": 2.0,
-    "Katakana": 3.5,
-    "Bopomofo": 3.0,
-    "Thai": 4.5,
-    "Lao": 4.5,
-    "Khmer": 5.0,
-    "Myanmar": 5.0,
-    "Tibetan": 4.0,
-}
-"""Written without a space between words: each letter is a unit of length. Letters and marks of a word, about."""
+from dragoman.cleaning.scripts import SCRIPTS, UNSPACED
 
 SPACE, DIGIT, PUNCTUATION, ODD, MARK, OTHER = range(6)
 FIRST_SCRIPT = 6
@@ -78,101 +24,16 @@ NEW = 255  # nobody met it yet
 # What has no place in a text: controls, private use, unassigned, half of a pair, marks of lost signs.
 ODD_PATTERN = r"[[\p{Cc}\p{Co}\p{Cn}\p{Cs}\uFFFD\uFEFF]--[\s\x1c-\x1f]]+"
 
-# Scripts of languages that are not (only) written in Latin letters; a script in the code (sr-Latn) comes first.
-_SCRIPTS_OF = {
-    script: languages.split()
-    for script, languages in {
-        "Cyrillic": "ab av ba be bg bua ce chm crh cv kbd kk kum ky lez mk mn myv os rue ru sah sr tg tt tyv udm uk",
-        "Greek": "el grc",
-        "Armenian": "hy hyw",
-        "Georgian": "ka xmf",
-        "Arabic": "ar arz ary azb ckb fa glk ks lrc mzn ps sd skr ug ur",
-        "Hebrew": "he yi lad",
-        "Syriac": "arc syr",
-        "Thaana": "dv",
-        "Devanagari": "awa bho brx doi gom hi kok mai mr ne new sa",
-        "Bengali": "as bn bpy mni",
-        "Gurmukhi": "pa",
-        "Gujarati": "gu",
-        "Oriya": "or",
-        "Tamil": "ta",
-        "Telugu": "te",
-        "Kannada": "kn tcy",
-        "Malayalam": "ml",
-        "Sinhala": "si",
-        "Thai": "th",
-        "Lao": "lo",
-        "Khmer": "km",
-        "Myanmar": "my shn mnw",
-        "Tibetan": "bo dz",
-        "Ethiopic": "am ti gez",
-        "Cherokee": "chr",
-        "Nko": "nqo",
-        "Tifinagh": "zgh",
-        "Ol_Chiki": "sat",
-        "Canadian_Aboriginal": "iu cr",
-    }.items()
-}
-_SEVERAL = {
-    "zh": ("Han", "Bopomofo"),
-    "yue": ("Han", "Bopomofo"),
-    "wuu": ("Han",),
-    "gan": ("Han",),
-    "hak": ("Han", "Latin"),
-    "nan": ("Han", "Latin"),
-    "lzh": ("Han",),
-    "ja": ("Han", "Hiragana", "Katakana"),
-    "ko": ("Hangul", "Han"),
-    **dict.fromkeys(("sr", "bs", "uz", "az", "tk", "crh", "ro"), ("Cyrillic", "Latin")),
-    "kk": ("Cyrillic", "Latin", "Arabic"),
-    "ky": ("Cyrillic", "Arabic"),
-    "tt": ("Cyrillic", "Latin"),
-    "mn": ("Cyrillic", "Mongolian"),
-    "ku": ("Latin", "Arabic"),
-    "pa": ("Gurmukhi", "Arabic"),
-    "sd": ("Arabic", "Devanagari"),
-    "ks": ("Arabic", "Devanagari"),
-    "ms": ("Latin", "Arabic"),
-    "ha": ("Latin", "Arabic"),
-    "iu": ("Canadian_Aboriginal", "Latin"),
-    "mni": ("Bengali", "Latin"),
-}
-_BY_CODE = {
-    "Latn": ("Latin",),
-    "Cyrl": ("Cyrillic",),
-    "Arab": ("Arabic",),
-    "Deva": ("Devanagari",),
-    "Mong": ("Mongolian",),
-    "Grek": ("Greek",),
-    "Hebr": ("Hebrew",),
-    "Beng": ("Bengali",),
-    "Guru": ("Gurmukhi",),
-    "Tibt": ("Tibetan",),
-    "Cans": ("Canadian_Aboriginal",),
-    "Tfng": ("Tifinagh",),
-}
+
+def points_of(text: str) -> NDArray[np.int64]:
+    """The code points of a text, as numbers that index a table without being copied."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype(np.int64)
 
 
-def scripts_of(language: str) -> tuple[str, ...]:
-    """The scripts that a language is written in: Latin where nothing else is known of a code of two letters; of a code
-    of three letters nobody knows, and it may be any.
-
-    >>> scripts_of("zh-TW"), scripts_of("ru"), scripts_of("sr-Latn"), scripts_of("yo"), scripts_of("xyz") == SCRIPTS
-    (('Han', 'Bopomofo'), ('Cyrillic',), ('Latin',), ('Latin',), True)
-    """
-    parsed = parse_language(language)
-    if parsed.script in _BY_CODE:
-        return _BY_CODE[parsed.script]
-    if parsed.language in _SEVERAL:
-        return _SEVERAL[parsed.language]
-    unknown = ("Latin",) if len(parsed.language) == 2 else SCRIPTS
-    return next(((script,) for script, languages in _SCRIPTS_OF.items() if parsed.language in languages), unknown)
-
-
-def classes_of(points_M: NDArray[np.uint32]) -> NDArray[np.uint8]:
+def classes_of(points_M: NDArray[np.int64]) -> NDArray[np.uint8]:
     """The class of each code point; found when it is first met."""
     table = _class_table()
-    classes_M = table[points_M]
+    classes_M = table.take(points_M)
     new = np.unique(points_M[classes_M == NEW])
     if len(new):
         table[new] = OTHER
@@ -180,7 +41,7 @@ def classes_of(points_M: NDArray[np.uint32]) -> NDArray[np.uint8]:
         for number, pattern in _patterns():
             for run in pattern.finditer(signs):
                 table[new[run.start() : run.end()]] = number
-        classes_M = table[points_M]
+        classes_M = table.take(points_M)
     return classes_M
 
 
@@ -206,7 +67,11 @@ def class_of(script: str) -> int:
 
 @dataclass(frozen=True)
 class Signs:
-    """The signs of N texts: M of them in all, one text after another."""
+    """The signs of N texts: M of them in all, one text after another.
+
+    A stretch has neither white space nor UNSPACED letters in it. Each of these B signs is a break, with a stretch right
+    behind it, and each text has one before its first break; any of them may be empty.
+    """
 
     texts: Sequence[str]
 
@@ -216,9 +81,13 @@ class Signs:
         return np.fromiter(map(len, self.texts), dtype=np.int64, count=len(self.texts))
 
     @cached_property
-    def points_M(self) -> NDArray[np.uint32]:
+    def joined(self) -> str:
+        return "".join(self.texts)
+
+    @cached_property
+    def points_M(self) -> NDArray[np.int64]:
         """Code points."""
-        return np.frombuffer("".join(self.texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+        return points_of(self.joined)
 
     @cached_property
     def classes_M(self) -> NDArray[np.uint8]:
@@ -240,19 +109,30 @@ class Signs:
         found_N[np.searchsorted(self.ends_N, places, side="right")] = True
         return found_N
 
-    def count(self, wanted_M: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """How many of these signs each text has."""
-        sums_M = np.zeros(len(wanted_M) + 1, dtype=np.int32)
-        np.cumsum(wanted_M, dtype=np.int32, out=sums_M[1:])
-        until_N = sums_M[self.ends_N].astype(np.int64)
+    def numbers_of(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How many of these places, which are in order, each text has."""
+        until_N = np.searchsorted(places, self.ends_N)
         until_N[1:] -= until_N[:-1].copy()
         return until_N
 
     @cached_property
+    def commonest(self) -> int:
+        """The class of most letters, as far as some of the signs tell: counting the others is faster."""
+        return OTHER + int(np.bincount(self.classes_M[::64], minlength=CLASSES)[OTHER:].argmax())
+
+    @cached_property
+    def others_K(self) -> NDArray[np.int64]:
+        """Where signs of other classes stand, all that are no letters among them."""
+        return np.flatnonzero(self.classes_M != self.commonest)
+
+    @cached_property
     def counts_NC(self) -> NDArray[np.int64]:
         """How many signs of each class each text has."""
-        places_M = self.rows_M * CLASSES + self.classes_M
-        return np.bincount(places_M, minlength=len(self.texts) * CLASSES).reshape(-1, CLASSES)
+        others_N = self.numbers_of(self.others_K)
+        places_K = np.repeat(np.arange(len(self.texts)) * CLASSES, others_N) + self.classes_M[self.others_K]
+        counts_NC = np.bincount(places_K, minlength=len(self.texts) * CLASSES).reshape(-1, CLASSES)
+        counts_NC[:, self.commonest] = self.lengths_N - others_N
+        return counts_NC
 
     @cached_property
     def letters_N(self) -> NDArray[np.int64]:
@@ -265,36 +145,65 @@ class Signs:
         counts_N: NDArray[np.int64] = self.counts_NC[:, [class_of(script) for script in scripts]].sum(1)
         return counts_N
 
-    @cached_property
-    def stretches_M(self) -> NDArray[np.bool_]:
-        """Where a stretch begins that has neither white space nor UNSPACED letters in it."""
-        stretches_M = self.inside_M.copy()
-        stretches_M[1:] &= ~self.inside_M[:-1]
-        firsts = (self.ends_N - self.lengths_N)[self.lengths_N > 0]
-        stretches_M[firsts] = self.inside_M[firsts]
-        return stretches_M
+    def weighed(self, weights_C: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sum of the weights of each text's signs, which are those of their classes."""
+        return self._counts_NC @ weights_C
 
     @cached_property
-    def inside_M(self) -> NDArray[np.bool_]:
-        """What is neither white space nor an UNSPACED letter."""
-        inside_M: NDArray[np.bool_] = (self.classes_M != SPACE) & ~self.unspaced_M
-        return inside_M
-
-    @cached_property
-    def starts_M(self) -> NDArray[np.bool_]:
-        """Where a word begins: a stretch, but for punctuation right behind an UNSPACED letter of its text."""
-        if not self.unspaced_M.any():
-            return self.stretches_M
-        readable_M = (self.classes_M == DIGIT) | (self.classes_M >= FIRST_SCRIPT)
-        glued_M = np.zeros(len(readable_M), dtype=bool)
-        glued_M[1:] = self.unspaced_M[:-1] & (self.rows_M[1:] == self.rows_M[:-1]) & ~readable_M[1:]
-        starts_M: NDArray[np.bool_] = self.stretches_M & ~glued_M
-        return starts_M
+    def _counts_NC(self) -> NDArray[np.float64]:
+        return self.counts_NC.astype(np.float64)
 
     @cached_property
     def unspaced_M(self) -> NDArray[np.bool_]:
         """Letters of scripts without spaces between words."""
-        return _unspaced()[self.classes_M]
+        return _unspaced().take(self.classes_M)
+
+    @cached_property
+    def breaks_B(self) -> NDArray[np.int64]:
+        """Where white space and UNSPACED letters stand."""
+        breaking = _unspaced().copy()
+        breaking[SPACE] = True
+        if breaking[self.commonest]:
+            return np.flatnonzero(breaking.take(self.classes_M))
+        return self.others_K[breaking.take(self.classes_M[self.others_K])]
+
+    @cached_property
+    def first_breaks_N(self) -> NDArray[np.int64]:
+        """Of each text, the number of its first break among all B."""
+        return np.searchsorted(self.breaks_B, self.ends_N - self.lengths_N)
+
+    @cached_property
+    def heads_N(self) -> NDArray[np.int64]:
+        """Characters of the stretch that each text begins with."""
+        next_N = np.append(self.breaks_B, len(self.points_M))[self.first_breaks_N]
+        heads_N: NDArray[np.int64] = np.minimum(next_N, self.ends_N) - self.ends_N + self.lengths_N
+        return heads_N
+
+    @cached_property
+    def stretches_B(self) -> NDArray[np.int64]:
+        """Characters of the stretch behind each break."""
+        ends_B = np.repeat(self.ends_N, self.numbers_of(self.breaks_B))
+        next_B = np.append(self.breaks_B[1:], len(self.points_M))[: len(ends_B)]
+        stretches_B: NDArray[np.int64] = np.minimum(next_B, ends_B) - self.breaks_B - 1
+        return stretches_B
+
+    def filled_stretches(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The places and the lengths of all stretches that are not empty, in their order: a place is the first sign of
+        the text or the break before the stretch."""
+        lengths = np.insert(self.stretches_B, self.first_breaks_N, self.heads_N)
+        places = np.insert(self.breaks_B, self.first_breaks_N, self.ends_N - self.lengths_N)
+        filled = np.flatnonzero(lengths)
+        return places[filled], lengths[filled]
+
+    @cached_property
+    def starts_N(self) -> NDArray[np.int64]:
+        """How many words begin in each text: stretches, but for punctuation right behind an UNSPACED letter."""
+        starts_B = self.breaks_B[self.stretches_B > 0]
+        before_B = self.classes_M[starts_B]
+        if (before_B != SPACE).any():
+            first_B = self.classes_M[starts_B + 1]
+            starts_B = starts_B[(before_B == SPACE) | (first_B == DIGIT) | (first_B >= FIRST_SCRIPT)]
+        return self.numbers_of(starts_B) + (self.heads_N > 0)
 
     @cached_property
     def units_N(self) -> NDArray[np.int64]:
@@ -302,12 +211,12 @@ class Signs:
 
         "two words, really" has 3 units, "我用 numpy 写" 4, "ไทย" 3.
         """
-        return self.count(self.unspaced_M | self.starts_M)
+        return self.of_scripts(tuple(UNSPACED)) + self.starts_N
 
     @cached_property
     def words_N(self) -> NDArray[np.float64]:
         """Length in words, which letters of UNSPACED scripts are parts of."""
-        words_N = self.count(self.starts_M).astype(np.float64)
+        words_N = self.starts_N.astype(np.float64)
         for script, letters in UNSPACED.items():
             words_N += self.counts_NC[:, class_of(script)] / letters
         return words_N
@@ -315,21 +224,17 @@ class Signs:
     @cached_property
     def longest_word_N(self) -> NDArray[np.int64]:
         """Characters of the longest stretch."""
-        longest_N = np.zeros(len(self.texts), dtype=np.int64)
-        starts_W = np.flatnonzero(self.stretches_M)
-        if len(starts_W):
-            last_M = self.inside_M.copy()
-            last_M[:-1] &= ~self.inside_M[1:] | self.stretches_M[1:]
-            lengths_W = np.flatnonzero(last_M) - starts_W + 1
-            rows_W = np.searchsorted(self.ends_N, starts_W, side="right")
-            firsts = np.flatnonzero(np.diff(rows_W, prepend=-1))
-            longest_N[rows_W[firsts]] = np.maximum.reduceat(lengths_W, firsts)
+        longest_N = self.heads_N.copy()
+        filled_N = np.flatnonzero(self.numbers_of(self.breaks_B))
+        if len(filled_N):
+            behind_N = np.maximum.reduceat(self.stretches_B, self.first_breaks_N[filled_N])
+            longest_N[filled_N] = np.maximum(longest_N[filled_N], behind_N)
         return longest_N
 
 
-def are_unspaced(points_M: NDArray[np.uint32]) -> NDArray[np.bool_]:
+def are_unspaced(points_M: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which code points are letters of UNSPACED scripts."""
-    return _unspaced()[classes_of(points_M)]
+    return _unspaced().take(classes_of(points_M))
 
 
 @cache

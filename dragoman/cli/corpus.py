@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from dragoman.cli.options import Files, Folder, Quiet, ReadingFlags, Seed
+from dragoman.cli.options import WHOLE, Files, Folder, Quiet, ReadingFlags, Seed
 from dragoman.cli.reading import opened_by
 from dragoman.cli.screen import say
 from dragoman.contracts import Bitext, SentencePair
@@ -89,7 +89,7 @@ def sample(
     /,
     *,
     out: Files,
-    count: Annotated[int, Parameter(validator=Number(gte=1))],
+    count: Annotated[int, WHOLE, Parameter(validator=Number(gte=1))],
     seed: Seed = None,
     reading: ReadingFlags = ReadingFlags(),
     quiet: Quiet = False,
@@ -190,3 +190,5 @@ def split(
     refuse_overwriting(files, part_files(out, (bitext.source_language, bitext.target_language)))
     report = split_bitext(bitext, Path(out), dev=dev, test=test)
     print(report.summary())
+    if warning := report.warning():
+        say(warning)

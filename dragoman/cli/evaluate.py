@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from dragoman.cli.align import evaluate_links
 from dragoman.cli.language import evaluate_text
 from dragoman.cli.loading import Ensemble, loaded, precision_of, purpose_of
 from dragoman.cli.options import (
+    WHOLE,
     Device,
     Engine,
     File,
@@ -43,7 +44,7 @@ def evaluate(
     hypotheses: File | None = None,
     gold: File | None = None,
     out: File | None = None,
-    explain: int | None = None,
+    explain: Annotated[int | None, WHOLE] = None,
     as_json: Json = False,
     source: Source = None,
     target: Target = None,

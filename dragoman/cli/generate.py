@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from dragoman.cli.language import loaded_model
-from dragoman.cli.options import Device, File, Folder, Json, Threads
+from dragoman.cli.options import WHOLE, Device, File, Folder, Json, Threads
 from dragoman.cli.screen import say
 from dragoman.contracts import Flag, Sampling
 from dragoman.wording import counted
@@ -18,7 +18,7 @@ from dragoman.wording import counted
 if TYPE_CHECKING:
     from dragoman.texts import Generated
 
-Count = Annotated[int, Parameter(validator=Number(gte=1, lte=100_000))]
+Count = Annotated[int, WHOLE, Parameter(validator=Number(gte=1, lte=100_000))]
 
 
 def generate(
@@ -29,9 +29,9 @@ def generate(
     n: Count = 1,
     length: Count = 500,
     temperature: Annotated[float, Parameter(validator=Number(gte=0, lt=math.inf))] = 1.0,
-    top_k: Annotated[int, Parameter(validator=Number(gte=0))] = 0,
+    top_k: Annotated[int, WHOLE, Parameter(validator=Number(gte=0))] = 0,
     top_p: Annotated[float, Parameter(validator=Number(gt=0, lte=1))] = 1.0,
-    seed: Annotated[int, Parameter(validator=Number(gte=0, lt=2**64))] = 1,
+    seed: Annotated[int, WHOLE, Parameter(validator=Number(gte=0, lt=2**64))] = 1,
     out: File = "-",
     as_json: Json = False,
     device: Device = "auto",

@@ -30,6 +30,17 @@ def _files(type_: object, tokens: Sequence[Token]) -> list[str]:
     return [token.value.replace(STANDARD_STREAM, "-") for token in tokens]
 
 
+def _whole(type_: object, tokens: Sequence[Token]) -> int:
+    """cyclopts would round 1.5 to 2."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"a whole number is wanted, not '{tokens[0].value}'") from None
+
+
+WHOLE = Parameter(converter=_whole)
+"""Of every option that is a whole number."""
+
 File = Annotated[str, Parameter(converter=_file, metavar="FILE")]
 Folder = Annotated[str, Parameter(metavar="DIR")]
 Files = Annotated[list[str], Parameter(converter=_files, consume_multiple=True, metavar="FILE...")]
@@ -52,7 +63,9 @@ Engine = Annotated[
     Literal["ctranslate2"] | None,
     Parameter(help="What computes; a folder that `dragoman export` made tells it by itself."),
 ]
-Threads = Annotated[int, Parameter(validator=Number(gte=0, lte=1024), help="Processor cores to use; 0 is all of them.")]
+Threads = Annotated[
+    int, WHOLE, Parameter(validator=Number(gte=0, lte=1024), help="Processor cores to use; 0 is all of them.")
+]
 Precision = Annotated[
     contracts.Precision,
     Parameter(
@@ -61,13 +74,14 @@ Precision = Annotated[
 ]
 Workers = Annotated[
     int,
+    WHOLE,
     Parameter(
         validator=Number(gte=0, lte=1024),
         help="Processes that share a long input, one core each; 0 is one for each core where that pays, 1 is none.",
     ),
 ]
-Seed = Annotated[int | None, Parameter(validator=Number(gte=0, lt=2**64))]
-NBest = Annotated[int | None, Parameter(validator=Number(gte=1))]
+Seed = Annotated[int | None, WHOLE, Parameter(validator=Number(gte=0, lt=2**64))]
+NBest = Annotated[int | None, WHOLE, Parameter(validator=Number(gte=1))]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show no progress; warnings still come.")]
 
 
@@ -120,7 +134,7 @@ class LengthFlags:
         Literal["power", "gnmt"] | None, _search("Divide log p by T^alpha, or by ((5+T)/6)^alpha.")
     ] = None
     batch_tokens: Annotated[
-        int | None, _search("Source pieces searched at once; changes speed, not results.", Number(gte=1))
+        int | None, WHOLE, _search("Source pieces searched at once; changes speed, not results.", Number(gte=1))
     ] = None
 
     def options(self) -> SearchOptions:
@@ -139,7 +153,7 @@ class SearchFlags(LengthFlags):
     """How to search; what is not given is what the model stores."""
 
     beam: Annotated[
-        int | None, _search("Hypotheses kept at each step; 1 is greedy. Models store 5.", Number(gte=1))
+        int | None, WHOLE, _search("Hypotheses kept at each step; 1 is greedy. Models store 5.", Number(gte=1))
     ] = None
     max_ratio: Annotated[float | None, _search("Output pieces at most this many times the source's, plus 10.")] = None
     shortlist: Annotated[
@@ -149,11 +163,13 @@ class SearchFlags(LengthFlags):
     temperature: Annotated[
         float, _search("With --sample: below 1 sharpens, above 1 flattens.", Number(gt=0, lt=math.inf))
     ] = 1.0
-    top_k: Annotated[int, _search("With --sample: draw from the best K pieces only; 0 is all.", Number(gte=0))] = 0
+    top_k: Annotated[
+        int, WHOLE, _search("With --sample: draw from the best K pieces only; 0 is all.", Number(gte=0))
+    ] = 0
     top_p: Annotated[
         float, _search("With --sample: draw from the smallest set of this probability.", Number(gt=0, lte=1))
     ] = 1.0
-    sample_seed: Annotated[int, _search("With --sample: another seed, other draws.")] = 1
+    sample_seed: Annotated[int, WHOLE, _search("With --sample: another seed, other draws.")] = 1
 
     def options(self, n_best: int = 1) -> SearchOptions:
         """What the translator is asked for; UserError for options that would be dropped."""

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from dragoman.cli.loading import use_threads
-from dragoman.cli.options import Files, Folder, OnBadLine, Quiet, Threads
+from dragoman.cli.options import WHOLE, Files, Folder, OnBadLine, Quiet, Threads
 from dragoman.cli.reading import opened
 from dragoman.cli.screen import screen
 
@@ -19,8 +19,8 @@ def shortlist(
     /,
     *,
     train: Files,
-    partners: Annotated[int, Parameter(validator=Number(gte=1, lte=10_000))] = 100,
-    frequent: Annotated[int, Parameter(validator=Number(gte=0, lte=100_000))] = 600,
+    partners: Annotated[int, WHOLE, Parameter(validator=Number(gte=1, lte=10_000))] = 100,
+    frequent: Annotated[int, WHOLE, Parameter(validator=Number(gte=0, lte=100_000))] = 600,
     on_bad_line: OnBadLine = "stop",
     threads: Threads = 0,
     quiet: Quiet = False,

@@ -22,7 +22,8 @@ from dragoman.corpus.streams import STANDARD_INPUT, read_chunks, shown_name
 OnBadLine = Literal["stop", "skip"]
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+# Of UTF-32 first, whose mark begins as that of UTF-16.
+_OTHER_MARKS = {b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,9 @@ def read_blocks(
         for block in _blocks(path, name):
             skipped = 0
             if number == 0:
-                if block.startswith(_UTF16_MARKS) and on_bad_line == "stop":
-                    raise UserError(f"{name}:1: looks like UTF-16; convert it to UTF-8")
+                other = next((other for mark, other in _OTHER_MARKS.items() if block.startswith(mark)), "")
+                if other and on_bad_line == "stop":
+                    raise UserError(f"{name}:1: looks like {other}; convert it to UTF-8")
                 skipped = len(_BYTE_ORDER_MARK) if block.startswith(_BYTE_ORDER_MARK) else 0
             texts, faults = _texts_of(block[skipped:]), dict[int, str]()
             if texts is None:

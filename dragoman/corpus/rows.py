@@ -95,3 +95,14 @@ def _gathered(file: str, records: Sequence[Record]) -> Rows:
 def without_faults(texts: Sequence[str], faults: Mapping[int, str]) -> Sequence[str]:
     """The texts of the rows that are pairs."""
     return [text for row, text in enumerate(texts) if row not in faults] if faults else texts
+
+
+def packed(texts: Sequence[str]) -> str | Sequence[str]:
+    """Many texts as one, which is soon sent to another process; as they are where one of them has several lines."""
+    joined = "\n".join(texts)
+    return joined if texts and joined.count("\n") == len(texts) - 1 else texts
+
+
+def unpacked(texts: str | Sequence[str]) -> Sequence[str]:
+    """What was packed."""
+    return texts.split("\n") if isinstance(texts, str) else texts

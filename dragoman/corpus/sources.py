@@ -150,6 +150,7 @@ def _in_folder(folder: _Given, source: str | None, target: str | None, warn: War
     plain: dict[Path, dict[str, Path]] = {}
     for path in paths:
         if path.name == REJECTED or path.name.endswith(f".{REJECTED}"):
+            warn(f"{path}: left out, pairs that were rejected are called so")
             continue
         language = language_of_suffix(path.name)
         container = suffix_container(path.name)

@@ -29,6 +29,7 @@ _TRAIN, _DEV, _TEST, _LEFT_OUT = range(4)
 _PART_NAMES = ("train", "dev", "test")
 _HASHES = 2**64
 _FALLBACK_TRIES = 100
+_FAR, _DEVIATIONS = 0.5, 5  # a part is far from its size by more than half of it, and more than chance makes likely
 
 Hashes = NDArray[np.uint64]
 Parts = NDArray[np.uint8]
@@ -90,6 +91,20 @@ class SplitReport:
             f"(shares {self.shares.dev:.4g} and {self.shares.test:.4g} by hash of the source); "
             f"{self.left_out:,} left out of train: their source or target stands in dev or test"
         )
+
+    def warning(self) -> str:
+        """One line where dev or test are far from what was asked for, or nothing."""
+        total = self.train + self.dev + self.test + self.left_out
+        told = [
+            f"{count:,} for {name}, not about {wanted:,.0f}"
+            for name, count, wanted in (
+                ("dev", self.dev, self.shares.dev * total),
+                ("test", self.test, self.shares.test * total),
+            )
+            if abs(count - wanted) > max(wanted * _FAR, _DEVIATIONS * math.sqrt(max(wanted, 1)))
+        ]
+        why = "pairs whose sources differ in digits, case and punctuation alone stay together, and many do"
+        return f"{' and '.join(told)}: {why}" if told else ""
 
 
 @dataclass(frozen=True)

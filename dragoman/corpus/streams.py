@@ -74,20 +74,20 @@ def repeat_of(name: str) -> tuple[str, int]:
 
 
 def refuse_overwriting(inputs: Iterable[str], outputs: Iterable[str | Path]) -> None:
-    """UserError where an output would replace a file that is read: the original would be lost; or another output."""
+    """UserError where an output would replace a file that is read: the original would be lost; or another output; and
+    where it would stand in a folder that is read, as one of its files from then on."""
     read = [path for path in (Path(repeat_of(name)[0]) for name in inputs if name != STANDARD_INPUT) if path.exists()]
     written: set[Path] = set()
-    for output in map(Path, outputs):
+    for output in (Path(name) for name in outputs if str(name) != STANDARD_INPUT):
         if output.resolve() in written:
             raise UserError(f"{output}: would be written twice")
         written.add(output.resolve())
-        if not output.is_file():
-            continue
         for path in read:
-            if output.samefile(path):
+            if output.is_file() and output.samefile(path):
                 raise UserError(f"{output}: is read as well, and would be lost; write to another file")
             if path.is_dir() and output.resolve().is_relative_to(path.resolve()):
-                raise UserError(f"{output}: is in the folder {path}, which is read, and would be lost; write elsewhere")
+                why = "would be lost" if output.is_file() else "would be one of its files"
+                raise UserError(f"{output}: is in the folder {path}, which is read, and {why}; write elsewhere")
 
 
 def read_chunks(path: str | Path, name: str = "") -> Iterator[bytes]:

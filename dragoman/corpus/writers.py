@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 
+import numpy as np
+
 from dragoman.contracts import SentencePair, UserError
 from dragoman.corpus.files import writing_bytes
 from dragoman.corpus.layouts import CATALOGUE_RULES, LAYOUTS, PLAIN_RULES, Rule, Sides, mo_bytes
@@ -17,6 +19,7 @@ from dragoman.corpus.streams import STANDARD_INPUT
 from dragoman.wording import counted
 
 AT_ONCE = 1_000
+_FIRST_FIT, _FIRST_HALF = ord(" "), 0xD800  # all that stands before this half of a pair, from a space on, fits anywhere
 Columns = tuple[Sequence[str], Sequence[str]]
 """Sources, and as many targets."""
 
@@ -61,8 +64,8 @@ def write_columns(columns: Iterable[Columns], files: Sequence[str | Path], sourc
     if len(names) == 2:
         with writing(names[0]) as sources, writing(names[1]) as targets:
             for some, others in fitting.columns():
-                sources.write("".join(f"{text}\n" for text in some))
-                targets.write("".join(f"{text}\n" for text in others))
+                sources.write("\n".join([*some, ""]))
+                targets.write("\n".join([*others, ""]))
             sources.flush()  # neither gets its name where the other has no room
     elif _format(names[0]) == ".mo":
         with writing_bytes(names[0]) as raw:
@@ -124,18 +127,22 @@ class _Fitting:
 
     def _made_fit(self, source: str, target: str) -> Sides | None:
         """Both sides, None where a side has nothing else."""
-        if not _may_not_fit((source, target), self._rules):
-            return source, target
-        source, target = (_fitting(side, self._rules, self.replaced) for side in (source, target))
-        if is_blank(source) or is_blank(target):
+        made = _fitting(source, self._rules, self.replaced), _fitting(target, self._rules, self.replaced)
+        if made != (source, target) and any(map(is_blank, made)):
             self.left_out += 1
             return None
-        return source, target
+        return made
 
 
 def _may_not_fit(texts: Sequence[str], rules: Sequence[Rule]) -> bool:
     """Whether there may be anything in the texts that a format with these rules cannot hold: soon said of most."""
-    return any(rule.printable for rule in rules) or not "".join(texts).isprintable()
+    return any(rule.printable for rule in rules) or not _fits_anywhere("".join(texts))
+
+
+def _fits_anywhere(text: str) -> bool:
+    """Whether no format has a rule against a sign of the text; str.isprintable() knows, but takes its time."""
+    points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    return not text or bool(points.min() >= _FIRST_FIT and points.max() < _FIRST_HALF) or text.isprintable()
 
 
 def _fitting(text: str, rules: Sequence[Rule], replaced: dict[str, int]) -> str:

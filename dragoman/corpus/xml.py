@@ -166,6 +166,8 @@ def _text(file: InputFile, on_bad_line: OnBadLine) -> Iterator[str]:
 
 
 def _encoding_of(head: bytes) -> str:
+    if head.startswith((b"\xff\xfe\0\0", b"\0\0\xfe\xff")):
+        return "utf-32"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     if head.startswith((b"<\0", b"\0<")):

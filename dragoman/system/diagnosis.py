@@ -13,7 +13,8 @@ from typing import Any, Literal
 
 from dragoman.abilities import CanCover, Coverage
 from dragoman.cleaning.inspection import Inspection, Side
-from dragoman.cleaning.signs import Signs, scripts_of
+from dragoman.cleaning.scripts import scripts_of
+from dragoman.cleaning.signs import Signs
 from dragoman.contracts import Flag, Hypothesis, SentencePair
 from dragoman.corpus.languages import parse_language
 from dragoman.corpus.splitting import key_hash

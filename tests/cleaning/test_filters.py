@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dragoman.cleaning import filters
@@ -58,6 +60,12 @@ def score(one: Filter, source: str, target: str, *languages: str) -> float:
         (filters.FewLetters(0.5), "Please sit down now", "<br/>", ("en", "de"), 1),
         (filters.FewLetters(0.5), "Please sit down now", "&nbsp;", ("en", "zh"), 1),
         (filters.FewLetters(0.5), "{0}", "<b>%s</b>", ("en", "de"), 0),
+        (filters.FewLetters(0.5), "50%", "50 Prozent", ("en", "de"), 0),
+        (filters.FewLetters(0.5), "百分之五十", "50 %", ("zh", "en"), 0),
+        (filters.FewLetters(0.5), "§ 3", "paragraph 3", ("de", "en"), 0),
+        (filters.FewLetters(0.5), "50%", "40 Prozent", ("en", "de"), 1),
+        (filters.FewLetters(0.5), "50%", "we say much more here", ("en", "de"), 1),
+        (filters.FewLetters(0.5), "12 - 7", "twelve", ("en", "de"), 1),
         (filters.OddSigns(0), "a\0b", "\ufffd", ("en", "de"), 2),
         (filters.OddSigns(0), "a\u200db 👩‍👩‍👧", "x", ("en", "de"), 0),
         (filters.Mojibake(0), "schÃ¶n", "schön", ("en", "de"), 1),
@@ -86,6 +94,9 @@ def test_scores(one: Filter, source: str, target: str, languages: tuple[str, str
         ("in 1984", "1984年", 1),
         ("３ files", "3 Dateien", 1),
         ("007", "7", 1),
+        ("58,149 people", "58, 149 Menschen", 1),
+        ("58,049 people", "58, 049 Menschen", 1),
+        ("58,149 people", "58 und 150", 0),
         ("it&#8217;s 5", "5 heures", 1),
         ("two dogs", "2 Hunde", 1),
         ("thirty years, 5 days", "30 Jahre, 5 Tage", 1),
@@ -199,3 +210,19 @@ def test_repeats_agree_with_a_plain_search(letters: list[str]) -> None:
     assert (score(one, " ".join(letters), "x") >= often) == plain(letters)
     han = ["很" if letter == "a" else "好" if letter == "b" else letter for letter in letters]
     assert (score(one, "x", "".join(han), "en", "zh") >= often) == plain(han)
+
+
+@given(st.lists(st.text(st.sampled_from("ab  \u00a0我"), min_size=1, max_size=24), min_size=1, max_size=4))
+@example(["b a  a a"])
+@example(["b", "a a  a"])
+def test_repeated_words_are_those_that_a_look_at_each_run_finds(texts: list[str]) -> None:
+    def repeats(words: list[str], size: int, first: int) -> bool:
+        run = words[first : first + size]
+        return len(words) >= first + 3 * size and words[first : first + 3 * size] == run * 3
+
+    found = filters.Repeats(2).score(Chunk((Signs(texts), Signs(texts)), ("en", "de"))) > 1
+    for text, repeated in zip(texts, found.tolist(), strict=True):
+        if "我" not in text:  # of which each letter is a unit
+            words = text.split()
+            places = itertools.product(range(1, filters.LONGEST_RUN + 1), range(len(words)))
+            assert repeated == any(repeats(words, *place) for place in places)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.cleaning.scripts import SCRIPTS, scripts_of
 from dragoman.cleaning.signs import (
     CLASSES,
     DIGIT,
@@ -16,12 +17,10 @@ from dragoman.cleaning.signs import (
     ODD,
     OTHER,
     PUNCTUATION,
-    SCRIPTS,
     SPACE,
     Signs,
     class_of,
     classes_of,
-    scripts_of,
 )
 
 

@@ -209,6 +209,29 @@ def test_controls_are_escaped_and_invisible_changes_are_shown(dragoman: Command)
         assert not set("\0\x1b\x7f\u2028") & set(Path("rep", name).read_text(encoding="utf-8"))
 
 
+def test_rejected_texts_can_be_had_back(dragoman: Command) -> None:
+    texts = ["tab\tbefore  two spaces 1", "C:\\temp\\new 3", "nothing \0 and \u2028 here 5"]
+    rows = [{"en": text, "de": f"nur {number} 七 \\"} for text, number in zip(texts, (2, 4, 6), strict=True)]
+    Path("x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    dragoman("corpus", "clean", "x.jsonl", *LANGUAGES, "--out", "y.tsv", "--report", "rep")
+    lines = [line.split("\t") for line in Path("rep/rejected.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    back = [[cell.encode("latin-1", "backslashreplace").decode("unicode_escape") for cell in line] for line in lines]
+    assert [cells[3:] for cells in back] == [[row["en"], row["de"]] for row in rows]
+
+
+@pytest.mark.parametrize("out", [["in/kept.tsv"], ["in/sub/kept.en", "in/sub/kept.de"]])
+def test_nothing_is_written_into_a_folder_that_is_read(dragoman: Command, pairs: str, out: list[str]) -> None:
+    Path("in").mkdir()
+    Path(pairs).rename("in/x.tsv")
+    run = dragoman("corpus", "clean", "in", *LANGUAGES, "--out", *out)
+    assert (
+        run.error_line
+        == f"{out[0]}: is in the folder in, which is read, and would be one of its files; write elsewhere"
+    )
+    assert [path.name for path in Path("in").iterdir()] == ["x.tsv"]
+    assert dragoman("corpus", "clean", ".", *LANGUAGES, "--out", "-").code == 0
+
+
 def test_what_the_format_cannot_hold_is_set_aside(dragoman: Command) -> None:
     Path("x.tsv").write_text("a dog\tein Hund\n|||\t|||\n", encoding="utf-8")
     asked = ("--out", "y.pharaoh", "--set", "punctuation_share=none", "--json")

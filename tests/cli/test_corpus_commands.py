@@ -42,6 +42,14 @@ def test_two_files_become_every_format_and_come_back(dragoman: Command) -> None:
     assert gzip.decompress(Path("b.tsv.gz").read_bytes()).decode() == read("b.tsv")
 
 
+def test_a_split_far_from_what_was_asked_for_is_told(dragoman: Command) -> None:
+    write("x.tsv", "".join(f"You have {number} letters\tDu hast {number} Briefe\n" for number in range(2_000)))
+    write("y.tsv", "".join(f"{'ab' * (number % 40)}c{'d' * (number // 40)}\tSatz\n" for number in range(2_000)))
+    for name, far in (("x.tsv", True), ("y.tsv", False)):
+        run = dragoman("corpus", "split", name, "--source", "en", "--target", "de", "--out", "parts", "--dev", "100")
+        assert ("not about 100: pairs whose sources differ in digits" in run.err) == far, run
+
+
 def test_columns_and_keys_can_be_named(dragoman: Command) -> None:
     languages = ("--source", "en", "--target", "zh")
     write("x.csv", 'key;"English, final";Chinese\n1;Hello;你好\n')

@@ -5,10 +5,15 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from cyclopts import App, Argument
 
+from dragoman.cli.app import application
+from dragoman.cli.options import WHOLE
 from tests.cli.conftest import Command
 
 MISTAKES = [
@@ -41,6 +46,8 @@ MISTAKES = [
     (["train", "dictionary", "--train", "a", "b", "--out", "m", "--seed", "-1"], "--seed"),
     (["train", "dictionary", "--train", "a", "b", "--out", "m", "--seed", str(2**70)], "--seed"),
     (["translate", "m", "--n-best", "0"], "--n-best"),
+    (["translate", "m", "--n-best", "2.5"], "--n-best: a whole number is wanted, not '2.5'"),
+    (["corpus", "sample", "a.tsv", "--out", "b.tsv", "--count", "1e3"], "--count: a whole number is wanted, not '1e3'"),
     (["score", "m", "--test", "a", "--batch-tokens", "0"], "--batch-tokens"),
     (["translate", "m", "--sample", "--temperature", "inf"], "--temperature"),
     (["translate", "m", "--sample", "--top-p", "nan"], "--top-p"),
@@ -54,6 +61,25 @@ MISTAKES = [
     (["corpus", "convert", "-", "--out", "x.tsv", "--bad"], "--bad"),
     (["corpus", "merge"], "merge"),
 ]
+
+
+def whole_numbers(app: App) -> Iterator[Argument]:
+    """The options of all commands that are whole numbers."""
+    for name in app:
+        if not name.startswith("-"):
+            yield from whole_numbers(app[name])
+    if app.default_command is not None:
+        for argument in app.assemble_argument_collection():
+            if int in (argument.hint, *get_args(argument.hint)):
+                yield argument
+
+
+def test_every_whole_number_refuses_a_fraction() -> None:
+    assert WHOLE.converter is not None
+    found = list(whole_numbers(application()))
+    assert {"--count", "--workers", "--seed", "--beam", "--explain"} <= {argument.name for argument in found}
+    for argument in found:
+        assert argument.parameter.converter == WHOLE.converter, argument.name
 
 
 @pytest.mark.parametrize(("arguments", "named"), MISTAKES, ids=[" ".join(arguments) for arguments, _ in MISTAKES])

@@ -67,6 +67,8 @@ def test_lines_end_at_line_feeds_only(tmp_path: Path, data: bytes, texts: list[s
         (b"ok\nsurrogate \xed\xa0\x80\n", "in.txt:2: not UTF-8 (byte 0xed at position 10)"),
         (b"ok\ncut off \xe4\xbd", "in.txt:2: not UTF-8 (byte 0xe4 at position 8: cut short inside a character)"),
         ("Hello\n".encode("utf-16"), "in.txt:1: looks like UTF-16; convert it to UTF-8"),
+        ("Hello\n".encode("utf-32"), "in.txt:1: looks like UTF-32; convert it to UTF-8"),
+        ("\ufeffHello\n".encode("utf-32-be"), "in.txt:1: looks like UTF-32; convert it to UTF-8"),
         (gzip.compress(b"one\ntwo\nthree\n", mtime=0)[:-9], "in.txt:4: gzip data ends early"),
         (gzip.compress(b"one\n", mtime=0) + b"rubbish", "in.txt:2: gzip data is damaged"),
     ],

@@ -106,7 +106,7 @@ def test_folders(folder: Path) -> None:
         d__README_md="notes",
         d__sub__c_po='msgid "po"\nmsgstr "PO"\n',
         d__sub__c_mo="the same, compiled",
-        **{"d__.hidden__t_tsv": "h\tH\n"},
+        **{"d__.hidden__t_tsv": "h\tH\n", "d__sub__mine.rejected_tsv": "r\tR\n"},
     )
     bitext = open_bitext(["d*2"], "en", "zh")
     assert [str(pair.origin) for pair in bitext][:3] == ["d/b.en:1", "d/b.en:1", "d/sub/c.po:1"]
@@ -114,6 +114,7 @@ def test_folders(folder: Path) -> None:
     assert bitext.warnings == (
         "d/b.en.txt: left out, b.en stands for it",
         "d/sub/c.mo: left out, c.po beside it is taken for its source",
+        "d/sub/mine.rejected.tsv: left out, pairs that were rejected are called so",
         "d/sub/lone.en: left out, there is no partner in zh",
     )
     assert "holds plain text files (b.de, b.en, b.zh): say --source and --target" in refusal(["d"])

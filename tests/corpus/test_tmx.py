@@ -122,7 +122,9 @@ def test_an_unknown_entity_is_a_bad_record(tmp_path: Path) -> None:
         read(tmp_path, HEAD + unit(("en", "a&nbsp;b"), ("de", "c")) + FOOT)
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "gb18030", "latin-1"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "gb18030", "latin-1"]
+)
 def test_encodings(tmp_path: Path, encoding: str) -> None:
     word = "Öl" if encoding == "latin-1" else "油"
     content = (HEAD + unit(("en", "oil"), ("de", word)) + FOOT).replace("UTF-8", encoding.removesuffix("-sig"))
