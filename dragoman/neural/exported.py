@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
@@ -108,8 +109,9 @@ class ExportedTranslator:
         groups = list(batches([len(segment.pieces) for segment in segments], settled.batch_tokens))
         with ThreadPoolExecutor(self.engine.num_translators + 1) as together:
             found = together.map(lambda group: self.group_outputs([segments[i] for i in group], settled), groups)
-            best = {index: outputs for group, all_of_it in zip(groups, found, strict=True)
-                    for index, outputs in zip(group, all_of_it, strict=True)}  # fmt: skip
+            best: dict[int, list[Found]] = {}
+            for group, outputs in zip(groups, found, strict=True):
+                best.update(zip(group, outputs, strict=True))
         return [best[index] for index in range(len(segments))]
 
     def group_outputs(self, segments: Sequence[Segment], settled: Settled) -> list[list[Found]]:
@@ -142,7 +144,7 @@ class ExportedTranslator:
     def sayable(self, segment: Segment, outputs: Sequence[Found], count: int) -> list[Found]:
         """The first of those that the rules allow."""
         allowed = (output for output in outputs if self.rules.allow(output.pieces, len(segment.prefix)))
-        return [output for output, _ in zip(allowed, range(count), strict=False)]
+        return list(islice(allowed, count))
 
     def unsayable(self) -> list[list[str]]:
         """Every piece that may not be said, or that is only a part of a character."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import torch
@@ -63,13 +64,13 @@ def _track(translator: NeuralTranslator, name: str, steps: Sequence[Stepped]) ->
     layer, reads, backwards = _place(translator, name)
     order = steps[::-1] if backwards else steps
     gate = next((gate for gate in SHOWN_GATES if gate in order[0].gates), "")
-    memory = "C" if len(order[0].state) > 1 else "H"
+    memory: Literal["C", "H"] = "C" if len(order[0].state) > 1 else "H"
     return Track(
         layer=layer,
         side="source" if reads else "target",
         gate=gate,
         gate_TH=_rows([step.gates[gate] for step in order]) if gate else None,
-        memory="C" if memory == "C" else "H",
+        memory=memory,
         memory_TH=_rows([step.state[-1] for step in order]),
     )
 

@@ -76,13 +76,19 @@ class NeuralTranslator:
     """A network with its pieces and its search: text in, text out."""
 
     abilities = frozenset(
-        map(
-            Ability,
-            (
-                *("score", "beam", "sample", "prefix", "attention", "links"),
-                *("ensemble", "precision", "explain", "states", "shortlist"),
-            ),
-        )
+        {
+            Ability.SCORE,
+            Ability.BEAM,
+            Ability.SAMPLE,
+            Ability.PREFIX,
+            Ability.ATTENTION,
+            Ability.LINKS,
+            Ability.ENSEMBLE,
+            Ability.PRECISION,
+            Ability.EXPLAIN,
+            Ability.STATES,
+            Ability.SHORTLIST,
+        }
     )
     gains_by_processes = True  # a row of small products does not occupy several threads
 
@@ -267,7 +273,7 @@ class NeuralTranslator:
 
     @property
     def device(self) -> torch.device:
-        return next(self.networks[0].parameters()).device
+        return checkpoints.device_of(self.networks[0])
 
     @property
     def precision(self) -> Precision:
