@@ -22,6 +22,7 @@ from dragoman.cleaning.beyond import FEWEST_WORDS
 from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, CleaningReport
 from dragoman.cleaning.guessing import guessed
 from dragoman.cleaning.normalising import is_mojibake, repaired
+from dragoman.cleaning.reports import commonest_first
 from dragoman.cleaning.signs import OTHER, SCRIPTS, Signs, scripts_of
 from dragoman.corpus.languages import parse_language
 from dragoman.corpus.rows import Rows, without_faults
@@ -158,18 +159,10 @@ class Inspection:
             "target": self.target.figures(),
             "again": report.again,
             "cleaning_would_keep": report.kept,
-            "cleaning_would_reject": dict(sorted(report.rejected.items(), key=lambda item: -item[1])),
+            "cleaning_would_reject": commonest_first(report.rejected),
             "cleaning_would_change": report.changed,
             "suspicious": [
-                {
-                    "reason": one.reason,
-                    "score": one.score,
-                    "origin": str(one.record.origin),
-                    "source": one.record.source,
-                    "target": one.record.target,
-                }
-                for samples in report.samples.values()
-                for one in samples
+                {"reason": one.reason, **one.to_json()} for samples in report.samples.values() for one in samples
             ],
         }
 
