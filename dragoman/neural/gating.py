@@ -126,7 +126,7 @@ def _traced(translator: NeuralTranslator, batch: Batch) -> tuple[Tensor, dict[st
     return loss, {name: [step.state[0] for step in steps] for name, steps in reading.items()}
 
 
-def fresh_fadings(width: int, steps: int = STEPS, runs: int = RUNS, seed: int = 1) -> tuple[Fading, ...]:
+def fresh_fadings(width: int, steps: int = STEPS, runs: int = RUNS) -> tuple[Fading, ...]:
     """Untrained cells read random sequences x ~ N(0, 1); L = v'h_T with a random v of length 1, the mean over `runs`.
 
     The tanh cell also with its matrix W_h halved, the ReLU cell with it doubled: SCALES.
@@ -135,7 +135,7 @@ def fresh_fadings(width: int, steps: int = STEPS, runs: int = RUNS, seed: int = 
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         for name, kind in CELLS.items():
             for scale in (1.0, *SCALES.get(name, ())):
-                torch.manual_seed(seed)
+                torch.manual_seed(1)
                 cell = kind(width, width).requires_grad_(False)
                 cell.state.weight *= scale
                 states = [tuple(each.requires_grad_() for each in cell.start(torch.zeros(runs, width)))]
