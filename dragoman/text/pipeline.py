@@ -22,8 +22,6 @@ from dragoman.text.subwords import SubwordSegmenter, fit_subwords
 from dragoman.text.vocabulary import CharacterSegmenter, WordSegmenter, fit_characters, fit_words
 from dragoman.text.words import word_spans
 
-__all__ = ["AnySegmenter", "Pipeline", "TextOptions", "fit_pipeline", "unknown_units"]
-
 AnySegmenter = SubwordSegmenter | WordSegmenter | CharacterSegmenter
 _CLASSES: dict[str, type[SubwordSegmenter] | type[WordSegmenter] | type[CharacterSegmenter]] = {
     "subwords": SubwordSegmenter,
