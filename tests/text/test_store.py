@@ -163,7 +163,7 @@ class Endless:
 
 
 def test_memory_does_not_grow_with_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_store, "_CHUNK", 100)
+    monkeypatch.setattr(text_store, "CHUNK", 100)
 
     def peak(count: int) -> int:
         tracemalloc.start()
