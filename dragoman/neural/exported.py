@@ -37,6 +37,7 @@ from dragoman.neural.segments import (
     settle,
     translated,
 )
+from dragoman.processes import cores
 from dragoman.search.constraints import OutputRules
 from dragoman.search.steps import normaliser
 from dragoman.text.pipeline import Pipeline
@@ -292,7 +293,7 @@ def started(folder: Path, device: str, quantization: str) -> Any:
     library = ctranslate2_module()
     kind, _, index = ExportedTranslator.resolve_device(device).partition(":")
     asked = os.environ.get("OMP_NUM_THREADS", "")
-    workers = int(asked) if asked.isdecimal() and int(asked) else os.cpu_count() or 1
+    workers = int(asked) if asked.isdecimal() and int(asked) else cores()
     try:
         return library.Translator(
             str(folder),

@@ -19,6 +19,7 @@ from typing import Any
 
 from dragoman.contracts import Bitext, Product, Progress, Recipe, UserError, Work, never, quiet
 from dragoman.evaluation.curves import learning_curve
+from dragoman.processes import cores
 from dragoman.system import runs, store
 from dragoman.system.backtranslation import (
     FOLDER,
@@ -91,7 +92,7 @@ def train_model(
         train,
         dev,
         seed=seed,
-        threads=threads or os.cpu_count() or 1,
+        threads=threads or cores(),
         device=runs_on,
         start=start_fingerprint,
         names=names,
