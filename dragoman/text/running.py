@@ -95,8 +95,12 @@ class RunningText:
         name = f"pieces.{'model' if units == 'subwords' else 'json'}"
         write_whole(folder / name, self.segmenter.to_bytes())
         card = {
-            **{"format": 1, "language": self.language, "document": self.document, "longest": self.longest},
-            **{"units": units, "file": name},
+            "format": 1,
+            "language": self.language,
+            "document": self.document,
+            "longest": self.longest,
+            "units": units,
+            "file": name,
         }
         write_whole(folder / _CARD, (json.dumps(card, ensure_ascii=False, indent=2) + "\n").encode())
 
