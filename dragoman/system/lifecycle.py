@@ -13,7 +13,7 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -304,7 +304,7 @@ def _learn(
     finished = work.folder / "finished"
     shutil.rmtree(finished, ignore_errors=True)
     records = [progress, curve] if drawn else [progress]
-    store.save_model(product, recipe, finished, facts, run=runs.as_table(run), records=records)
+    store.save_model(product, recipe, finished, facts, run=asdict(run), records=records)
     store.publish(finished, out)
     return Outcome(product, False, store.read_report(out))
 
