@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -268,7 +269,7 @@ def collapse(sources: Sequence[str], outputs: Sequence[str]) -> list[str]:
     if len(outputs) < 10:
         return []
     notes = []
-    commonest = max(outputs.count(output) for output in set(outputs)) / len(outputs)
+    commonest = Counter(outputs).most_common(1)[0][1] / len(outputs)
     if commonest >= COLLAPSED:
         notes.append(f"the model gives one and the same output for {commonest:.0%} of the dev sentences so far")
     copies = sum(source == output for source, output in zip(sources, outputs, strict=True)) / len(outputs)
