@@ -15,28 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from dragoman.abilities import Coverage, refuse_unable
-from dragoman.contracts import (
-    Ability,
-    Hypothesis,
-    Request,
-    Score,
-    SearchOptions,
-    SentencePair,
-    Translation,
-    UserError,
-)
-from dragoman.neural.segments import (
-    Found,
-    Segment,
-    Settled,
-    StoredSearch,
-    batches,
-    coverage_of,
-    scored,
-    settle,
-    translated,
-)
+from dragoman.contracts import Ability, SearchOptions, UserError
+from dragoman.neural.segments import Found, Segment, SegmentTranslator, Settled, StoredSearch, batches
 from dragoman.processes import cores
 from dragoman.search.constraints import OutputRules
 from dragoman.search.steps import normaliser
@@ -54,7 +34,7 @@ def ctranslate2_module() -> Any:
         raise UserError("ctranslate2 is not installed: pip install ctranslate2") from None
 
 
-class ExportedTranslator:
+class ExportedTranslator(SegmentTranslator):
     """CTranslate2 with our pieces and our search options: text in, text out.
 
     Its beam search is ours (K hypotheses, chosen by log p from 2K continuations, until K have ended; ranked by
@@ -82,22 +62,9 @@ class ExportedTranslator:
 
     # --- translating --------------------------------------------------------------------------
 
-    def translate(
-        self, requests: Sequence[str | Request], options: SearchOptions = SearchOptions()
-    ) -> list[Translation]:
-        """One translation a request, in order, with white space and long texts as a network of ours treats them."""
-        asked = [Request(request) if isinstance(request, str) else request for request in requests]
-        refuse_unable(self.kind, self.abilities, asked, options)
-        settled = self.settle(options)
-        return translated(self.pipeline, asked, settled, lambda segments: self.outputs(segments, settled))
-
-    def coverage(self, texts: Sequence[str]) -> Coverage:
-        """What of these texts it has no pieces for, and which are longer than what it was trained on."""
-        return coverage_of(self.pipeline, texts)
-
     def settle(self, options: SearchOptions) -> Settled:
         """Stored values for what was left open; UserError for what CTranslate2 cannot do."""
-        settled = settle(self.search, options)
+        settled = super().settle(options)
         if settled.length_form != "power":
             raise UserError(f"ctranslate2 has no length form {settled.length_form!r}: it divides by T^alpha only")
         return settled
@@ -217,15 +184,6 @@ class ExportedTranslator:
         return [self.pipeline.target.pieces.pieces[index] for index in pieces]
 
     # --- scoring ------------------------------------------------------------------------------
-
-    def score(
-        self, pairs: Sequence[SentencePair | tuple[str, Hypothesis]], options: SearchOptions = SearchOptions()
-    ) -> list[Score]:
-        """The model's view of given translations: of a text by its canonical pieces, of a hypothesis by its own."""
-        settled = self.settle(options)
-        return scored(
-            self.pipeline, pairs, settled, lambda sources, targets: self.score_parts(sources, targets, settled)
-        )
 
     def score_parts(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], settled: Settled
