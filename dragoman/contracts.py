@@ -236,7 +236,7 @@ class Product(Protocol):
     @property
     def abilities(self) -> frozenset[Ability]: ...
     def save(self, folder: Path) -> None:
-        """Write everything but model.json and recipe.toml, which the store adds."""
+        """Write everything but model.json, recipe.toml and report.json, which the store adds."""
         ...
 
     @classmethod

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Mapping
 
 # Controls, ends of lines and paragraphs, marks that turn the direction of a line, halves of pairs.
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -14,6 +15,18 @@ _OUTER_SPACE = re.compile("^ +| +$|(?<= ) +")
 def counted(count: int, noun: str) -> str:
     """ "1 pair", "2 pairs", "25,007 pairs": regular nouns only."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def summary_of(count: int, set_aside: Mapping[str, int], things: str = "pairs") -> str:
+    """The line that tells what was kept from what was not, the commonest reason first.
+
+    >>> summary_of(11, {"too long": 1})
+    '11 of 12 pairs kept: 1 too long'
+    """
+    total = count + sum(set_aside.values())
+    reasons = sorted(set_aside.items(), key=lambda item: (-item[1], item[0]))
+    told = ", ".join(f"{number:,} {reason}" for reason, number in reasons)
+    return f"{count:,} of {total:,} {things} kept{': ' if told else ''}{told}"
 
 
 def escaped(text: str) -> str:

@@ -112,6 +112,16 @@ class Rejected:
     reason: str
     score: float | None = None
 
+    def to_json(self) -> dict[str, object]:
+        """Plain values by name, the reason apart."""
+        record = self.record
+        return {
+            "score": self.score,
+            "origin": str(record.origin),
+            "source": record.source,
+            "target": record.target,
+        }
+
 
 @dataclass
 class CleaningReport:
@@ -177,13 +187,12 @@ class Cleaner:
         held_out: frozenset[int] = frozenset(),
         more: Sequence[Filter] = (),
         crew: Sequence[Worker] = (),
-        seed: int = 1,
     ) -> None:
         self.judge = judge_for(recipe, languages, held_out, more)
         self.crew = crew
         self.seen = Seen(recipe.repeated)
         self.report = CleaningReport()
-        self.draws = random.Random(seed)
+        self.draws = random.Random(1)
 
     def judged(self, records: Iterable[Record]) -> Iterator[SentencePair | Rejected]:
         """Each record as a pair to keep or a rejected one, in their order."""
@@ -240,10 +249,7 @@ class Cleaner:
 
 
 def judge_for(
-    recipe: CleaningRecipe,
-    languages: tuple[str, str],
-    held_out: frozenset[int] = frozenset(),
-    more: Sequence[Filter] = (),
+    recipe: CleaningRecipe, languages: tuple[str, str], held_out: frozenset[int], more: Sequence[Filter]
 ) -> Judge:
     """What a recipe asks of each pair by itself; made in the process that will judge."""
     keep_freed_memory()

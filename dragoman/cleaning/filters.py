@@ -276,17 +276,12 @@ class Identical(AtMost):
     name = "identical sides"
 
     def score(self, chunk: Chunk) -> Scores:
-        return _same_sides(chunk)
-
-
-def _same_sides(chunk: Chunk) -> Scores:
-    """Units of the sources that are their own targets, 0 of the others."""
-    one, other = chunk.sides
-    alike = np.flatnonzero(np.abs(one.letters_N - other.letters_N) <= 2)  # most pairs need not be looked at
-    sources, targets = chunk.texts(alike.tolist())
-    scores_N = np.zeros(len(chunk))
-    scores_N[alike] = np.where(keys_of(sources) == keys_of(targets), one.units_N[alike], 0)
-    return scores_N
+        one, other = chunk.sides
+        alike = np.flatnonzero(np.abs(one.letters_N - other.letters_N) <= 2)  # most pairs need not be looked at
+        sources, targets = chunk.texts(alike.tolist())
+        scores_N = np.zeros(len(chunk))
+        scores_N[alike] = np.where(keys_of(sources) == keys_of(targets), one.units_N[alike], 0)
+        return scores_N
 
 
 class Numbers(AtLeast):

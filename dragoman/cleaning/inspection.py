@@ -21,6 +21,7 @@ from dragoman.cleaning.beyond import FEWEST_WORDS
 from dragoman.cleaning.cleaner import CLEANING, Cleaner, CleaningRecipe, CleaningReport
 from dragoman.cleaning.guessing import guessed
 from dragoman.cleaning.normalising import is_mojibake, looks_like_mojibake, repaired
+from dragoman.cleaning.reports import commonest_first
 from dragoman.cleaning.scripts import SCRIPTS, scripts_of
 from dragoman.cleaning.signs import MARK, ODD, OTHER, SPACE, Signs
 from dragoman.corpus.languages import parse_language
@@ -167,18 +168,10 @@ class Inspection:
             "target": self.target.figures(),
             "again": report.again,
             "cleaning_would_keep": report.kept,
-            "cleaning_would_reject": dict(sorted(report.rejected.items(), key=lambda item: -item[1])),
+            "cleaning_would_reject": commonest_first(report.rejected),
             "cleaning_would_change": report.changed,
             "suspicious": [
-                {
-                    "reason": one.reason,
-                    "score": one.score,
-                    "origin": str(one.record.origin),
-                    "source": one.record.source,
-                    "target": one.record.target,
-                }
-                for samples in report.samples.values()
-                for one in samples
+                {"reason": one.reason, **one.to_json()} for samples in report.samples.values() for one in samples
             ],
         }
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import regex
@@ -190,7 +190,7 @@ def evenly_spaced(text: str) -> str:
     >>> evenly_spaced(" a\\u00a0 b\\u200b")
     'a b'
     """
-    return _SPACES.sub(" ", _INVISIBLE.sub("", text)).strip(" ") if _UNEVEN.search(text) else text.strip(" ")
+    return evenly_spaced_inside(text).strip(" ")
 
 
 def has_odd_spaces(signs: Signs) -> NDArray[np.bool_]:
@@ -242,9 +242,7 @@ def quoted(text: str, opening: str, closing: str) -> str:
     """
     parts = _CODE.split(text)  # every other one is code
     places = sum(len(_QUOTE.findall(part)) for part in parts[::2])
-    if not places or places % 2:
-        return text
-    if _INCHES.search(text):
+    if not places or places % 2 or _INCHES.search(text):
         return text
     turns = iter((opening, closing) * (places // 2))
     spaced = text.find("«") <= text.find("»")  # »so« has its spaces outside
@@ -259,10 +257,5 @@ def simplifier() -> Callable[[str], str]:
         import opencc
     except ImportError as error:
         raise UserError("normalise.simplified needs opencc: pip install opencc") from error
-    converter: Any = opencc.OpenCC("t2s")
-
-    def simplify(text: str) -> str:
-        simplified: str = converter.convert(text)
-        return simplified
-
+    simplify: Callable[[str], str] = opencc.OpenCC("t2s").convert
     return simplify

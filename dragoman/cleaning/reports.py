@@ -42,36 +42,27 @@ def as_json(report: CleaningReport, facts: Mapping[str, Any]) -> dict[str, Any]:
         **facts,
         "records": report.total,
         "kept": report.kept,
-        "rejected": in_order(report.rejected),
-        "changed": in_order(report.changed),
+        "rejected": commonest_first(report.rejected),
+        "changed": commonest_first(report.changed),
         "kept_although_one_side_came_before": report.again,
         "samples": {
-            reason: [
-                {
-                    "score": one.score,
-                    "origin": str(one.record.origin),
-                    "source": one.record.source,
-                    "target": one.record.target,
-                }
-                for one in report.samples[reason]
-            ]
-            for reason in in_order(report.rejected)
+            reason: [one.to_json() for one in report.samples[reason]] for reason in commonest_first(report.rejected)
         },
         "changes": {name: [list(change) for change in changes] for name, changes in report.changes.items()},
     }
 
 
-def in_order(counts: Mapping[str, int]) -> dict[str, int]:
+def commonest_first(counts: Mapping[str, int]) -> dict[str, int]:
     """The highest count first."""
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def table(report: CleaningReport) -> list[str]:
     """A line for each reason and each change, for a terminal."""
-    rows = {"kept": report.kept, **in_order(report.rejected)}
+    rows = {"kept": report.kept, **commonest_first(report.rejected)}
     width, total = max(map(len, rows)), max(report.total, 1)
     lines = [f"{name:<{width}}  {count:>10,}  {100 * count / total:6.2f} %" for name, count in rows.items()]
-    for name, count in in_order(report.changed).items():
+    for name, count in commonest_first(report.changed).items():
         lines.append(f"made uniform: {name}, {counted(count, 'side')}")
     for side, count in report.again.items():
         if count:
@@ -85,12 +76,12 @@ def as_markdown(report: CleaningReport, facts: Mapping[str, Any]) -> str:
     lines = ["# Cleaning", "", *told, ""]
     lines += [f"{report.summary()}.", "", "| | pairs | share |", "|---|---:|---:|"]
     total = max(report.total, 1)
-    for name, count in {"kept": report.kept, **in_order(report.rejected)}.items():
+    for name, count in {"kept": report.kept, **commonest_first(report.rejected)}.items():
         lines.append(f"| {name} | {count:,} | {100 * count / total:.2f} % |")
-    for name, count in in_order(report.changed).items():
+    for name, count in commonest_first(report.changed).items():
         lines += ["", f"## Made uniform: {name} ({counted(count, 'side')})", ""]
         lines += ["- {} → {}".format(*map(_code, shown_change(*change))) for change in report.changes[name]]
-    for reason, count in in_order(report.rejected).items():
+    for reason, count in commonest_first(report.rejected).items():
         samples = report.samples[reason]
         lines += ["", f"## {reason}: {counted(count, 'pair')}", ""]
         lines += ["| score | where | source | target |", "|---:|---|---|---|"]

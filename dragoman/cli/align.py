@@ -193,7 +193,7 @@ def evaluate_links(
     as_json: bool,
     source: str | None,
     target: str | None,
-    on_bad_line: Literal["stop", "skip"],
+    on_bad_line: OnBadLine,
     threads: int,
 ) -> None:
     """Link the pairs of a test set and compare with the gold; records that were set aside have no links."""
@@ -225,13 +225,12 @@ def application() -> App:
 def loaded_aligner(folder: str, threads: int) -> Aligner:
     """The aligner in a folder. UserError where the model there is none."""
     use_threads(threads)
-    import os
-
+    from dragoman.processes import cores
     from dragoman.system.store import load_model
     from dragoman.system.verbs import require_verb
 
     require_verb(folder, "align")
-    model: Aligner = load_model(Path(folder)).on_threads(threads or os.cpu_count() or 1)
+    model: Aligner = load_model(Path(folder)).on_threads(threads or cores())
     return model
 
 
@@ -239,7 +238,7 @@ def _opened(
     files: Sequence[str],
     source: str | None,
     target: str | None,
-    on_bad_line: Literal["stop", "skip"],
+    on_bad_line: OnBadLine,
     quiet: bool = False,
     *,
     may_be_empty: bool = False,

@@ -54,25 +54,21 @@ def application() -> App:
         default_parameter=Parameter(negative=(), show_default=_shown_default),
         suppress_keyboard_interrupt=False,
     )
-    verbs: tuple[Callable[..., None], ...] = (
-        *(train, translate, generate, evaluate, score, explain, shortlist, export, doctor, info, recipes),
-    )
-    for place, verb in enumerate(verbs):
-        app.command(verb, sort_key=place)
-    words = alignment()
-    words.sort_key = len(verbs)
-    app.command(words)
-    counted = language_models()
-    counted.sort_key = len(verbs) + 1
-    app.command(counted)
-    data = App(
-        name="corpus", help="Look at sentence pairs, clean, convert and split them.", help_epilogue="", sort_key=99
-    )
-    works: tuple[Callable[..., None], ...] = (inspect, clean, convert, merge, dedupe, sample, shuffle, split)
-    for place, work in enumerate(works):
-        data.command(work, sort_key=place)
-    app.command(data)
+    data = App(name="corpus", help="Look at sentence pairs, clean, convert and split them.", help_epilogue="")
+    in_order(data, inspect, clean, convert, merge, dedupe, sample, shuffle, split)
+    in_order(app, train, translate, generate, evaluate, score, explain, shortlist, export, doctor, info, recipes)
+    in_order(app, alignment(), language_models(), data, after=99)
     return app
+
+
+def in_order(app: App, *verbs: App | Callable[..., None], after: int = 0) -> None:
+    """Put the verbs below the command, for `--help` one behind the other."""
+    for place, verb in enumerate(verbs, start=after):
+        if isinstance(verb, App):
+            verb.sort_key = place
+            app.command(verb)
+        else:
+            app.command(verb, sort_key=place)
 
 
 def run(arguments: Sequence[str] | None) -> int:

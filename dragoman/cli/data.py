@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from dragoman.cli.options import refuse_given
+from dragoman.cli.options import OnBadLine, refuse_given
 from dragoman.cli.reading import opened
 from dragoman.cli.screen import say
 from dragoman.contracts import Bitext, DataKind, Recipe, UserError
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 HELD_OUT_SHARE = 20  # one pair in 20 ...
 HELD_OUT_MOST = 500  # ... but at most so many, and at least ...
 HELD_OUT_LEAST = 10
-
-OnBadLine = Literal["stop", "skip"]
 
 
 def opened_data(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from dragoman.cli.options import File, Files, Json, Quiet, ReadingFlags, Threads
 from dragoman.cli.reading import NO_RECORDS, opened_by, walked
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Progress, SentencePair, UserError
+from dragoman.wording import json_text
 
 if TYPE_CHECKING:
     from dragoman.system.diagnosis import Finding
@@ -60,9 +60,7 @@ def doctor(
         refuse_given("these options are for a model folder", {"--text": text, "--train": train, "--threads": threads})
         findings = _corpus(files, test, reading, quiet)
     if as_json:
-        print(
-            json.dumps({"examined": files, "findings": [asdict(one) for one in findings]}, ensure_ascii=False, indent=2)
-        )
+        print(json_text({"examined": files, "findings": [asdict(one) for one in findings]}))
     else:
         print("\n".join(_lines(findings)))
 
@@ -111,15 +109,14 @@ def _model(
     from dragoman.cleaning.duplicates import held_out_keys
     from dragoman.cli.loading import loaded
     from dragoman.corpus.lines import read_lines
-    from dragoman.evaluation.curves import read_progress
     from dragoman.system import diagnosis
+    from dragoman.system.journal import rows_of
     from dragoman.system.store import read_report
 
     if train and not test:
         raise UserError("--train is for finding test pairs in it: give --test too")
     system = loaded(folder, None, "auto", threads, reading.source, reading.target)
-    place = Path(folder) / "progress.jsonl"
-    findings = diagnosis.report_findings(read_report(Path(folder)), read_progress(place) if place.exists() else [])
+    findings = diagnosis.report_findings(read_report(Path(folder)), rows_of(Path(folder) / "progress.jsonl"))
     reading = replace(reading, source=system.source_language, target=system.target_language)
     pairs: list[SentencePair] = []
     if test:
@@ -151,13 +148,13 @@ def _model(
 def _language_model(folder: str, text: str | None, reading: ReadingFlags, threads: int) -> list[Finding]:
     from dragoman.cli.data import opened_text
     from dragoman.cli.language import loaded_model
-    from dragoman.evaluation.curves import read_progress
     from dragoman.system import diagnosis
+    from dragoman.system.journal import rows_of
     from dragoman.system.store import read_report
 
     model = loaded_model(folder, "doctor", "auto", threads)
-    report, place = read_report(Path(folder)), Path(folder) / "progress.jsonl"
-    findings = diagnosis.report_findings(report, read_progress(place) if place.exists() else [])
+    report = read_report(Path(folder))
+    findings = diagnosis.report_findings(report, rows_of(Path(folder) / "progress.jsonl"))
     if text is None:
         say("give --text FILE, and what it makes of that is examined too")
     else:

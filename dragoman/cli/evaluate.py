@@ -89,23 +89,25 @@ def evaluate(
     if (system is None) == (hypotheses is None):
         raise UserError("evaluate: give one of a system (a model folder, copy, memory:FILE) and --hypotheses FILE")
     purpose = "translate" if system is None else purpose_of(system)
+    of_translators = {
+        "--reference": reference,
+        "--out": out,
+        "--explain": explain,
+        "--with": with_,
+        "--engine": engine,
+        "--precision": precision != "fp32",
+        "--workers": workers,
+        **search.given(),
+    }
     if system is not None and purpose == "align":
-        given = {
-            **{"--reference": reference, "--out": out, "--explain": explain, "--with": with_, "--engine": engine},
-            **{"--precision": precision != "fp32", "--workers": workers, "--device": device not in ("auto", "cpu")},
-            **search.given(),
-        }
-        refuse_given("an aligner is evaluated by its links", given)
+        elsewhere = device not in ("auto", "cpu")
+        refuse_given("an aligner is evaluated by its links", {**of_translators, "--device": elsewhere})
         evaluate_links(system, test, gold, as_json, source, target, on_bad_line, threads)
         return
     refuse_given("--gold is for aligners", {"--gold": gold})
     if system is not None and purpose == "generate":
-        given = {
-            **{"--reference": reference, "--out": out, "--explain": explain, "--source": source, "--target": target},
-            **{"--with": with_, "--engine": engine, "--precision": precision != "fp32", "--workers": workers},
-            **search.given(),
-        }
-        refuse_given("a language model is evaluated on a text", given)
+        languages = {"--source": source, "--target": target}
+        refuse_given("a language model is evaluated on a text", {**of_translators, **languages})
         evaluate_text(system, test, as_json, on_bad_line, device, threads, quiet)
         return
     if as_json and explain is not None:
@@ -144,8 +146,12 @@ def evaluate(
         with writing(out) as output:
             output.writelines(f"{text}\n" for text in evaluation.hypotheses)
     if as_json:
-        languages = f"{bitext.source_language}-{bitext.target_language}"
-        asked = {"system": system, "hypotheses": hypotheses, "test": test, "languages": languages}
+        asked = {
+            "system": system,
+            "hypotheses": hypotheses,
+            "test": test,
+            "languages": f"{bitext.source_language}-{bitext.target_language}",
+        }
         print(json_text({**asked, **evaluation.to_json()}))
         return
     print("\n".join(evaluation_lines(evaluation)))

@@ -69,8 +69,13 @@ def explain(
         raise UserError(f"{out}: written are {', '.join(SUFFIXES)}")
     if purpose_of(model) == "align":
         given = {
-            **{"--gates": gates, "--gradients": gradients, "--states": states, "--map": map_ != "pca"},
-            **{"--aligner": aligner, "--good-chrf": good_chrf != 50.0, **search.given()},
+            "--gates": gates,
+            "--gradients": gradients,
+            "--states": states,
+            "--map": map_ != "pca",
+            "--aligner": aligner,
+            "--good-chrf": good_chrf != 50.0,
+            **search.given(),
             "--device": device not in ("auto", "cpu"),
         }
         refuse_given("an aligner shows links", given)

@@ -6,7 +6,7 @@ from typing import Any
 
 from dragoman.cleaning.inspection import Inspection, Side
 from dragoman.cleaning.pictures import histogram, shares, usual_length
-from dragoman.cleaning.reports import in_order
+from dragoman.cleaning.reports import commonest_first
 from dragoman.wording import counted, escaped, visible
 
 FILES = 8  # the largest ones
@@ -27,10 +27,10 @@ def inspection_lines(found: Inspection) -> list[str]:
         lines += ["", *side_lines(side, longest)]
     again = [f"{count:,} with a {side} that came before" for side, count in report.again.items() if count]
     lines += ["", f"the same side with another partner: {', '.join(again) or 'none'}"]
-    for name, count in in_order(report.changed).items():
+    for name, count in commonest_first(report.changed).items():
         lines.append(f"could be made uniform: {name}, {counted(count, 'side')}")
     lines += ["", f"cleaning: {report.summary()}"]
-    for reason in in_order(report.rejected):
+    for reason in commonest_first(report.rejected):
         for one in report.samples[reason][:SHOWN]:
             record = one.record
             score = "" if one.score is None else f" {one.score:.3g}"

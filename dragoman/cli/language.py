@@ -6,10 +6,11 @@ import time
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from dragoman.cli.data import opened_text
 from dragoman.cli.loading import use_threads
+from dragoman.cli.options import OnBadLine
 from dragoman.cli.screen import screen
 from dragoman.contracts import Progress
 from dragoman.wording import json_text
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from dragoman.texts import LanguageModel, TextFigures
 
 WINDOW = 1000
-OnBadLine = Literal["stop", "skip"]
 
 
 def loaded_model(folder: str, verb: str, device: str, threads: int) -> LanguageModel:

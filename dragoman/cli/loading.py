@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from dragoman.abilities import inability
 from dragoman.cli.screen import say
 from dragoman.contracts import Ability, HasPrecision, Precision, UserError
 
@@ -46,6 +45,7 @@ def loaded(
     use_threads(threads)
     from dragoman.system.baselines import resolve_system
     from dragoman.system.precision import in_precision
+    from dragoman.system.stream import require_ability
 
     tell = None if chosen else say
     _check_engine(name, engine)
@@ -53,7 +53,7 @@ def loaded(
     _check_languages(name, system, source, target)
     if not others:
         return in_precision(system, precision, tell)
-    require(system.kind, system.abilities, Ability.ENSEMBLE, "--with")
+    require_ability(system.kind, system.abilities, Ability.ENSEMBLE, "--with")
     members: list[Any] = [resolve_system(other, source, target, device) for other in others]
     for other, member in zip(others, members, strict=True):
         if member.kind != system.kind:
@@ -107,11 +107,3 @@ def _check_languages(name: str, system: System, source: str | None, target: str 
         if given and own and not same_language(given, own):
             languages = f"{system.source_language}-{system.target_language}"
             raise UserError(f"{name}: translates {languages}; --{option} {given} is another language")
-
-
-def require(kind: str, abilities: Collection[Ability], ability: Ability, option: str = "") -> None:
-    """UserError that names the kinds which can, where this one cannot."""
-    if ability not in abilities:
-        from dragoman.system.stream import kinds_with
-
-        raise UserError(inability(kind, ability, kinds_with(ability), option))

@@ -12,7 +12,7 @@ from dragoman.contracts import Progress, Record, SentencePair, UserError
 from dragoman.wording import counted
 
 if TYPE_CHECKING:
-    from dragoman.cli.options import ReadingFlags
+    from dragoman.cli.options import OnBadLine, ReadingFlags
     from dragoman.corpus.bitext import FileBitext
     from dragoman.corpus.rows import Rows
 
@@ -24,7 +24,7 @@ def opened(
     files: Sequence[str],
     source: str | None,
     target: str | None,
-    on_bad_line: Literal["stop", "skip"],
+    on_bad_line: OnBadLine,
     part: str,
     *,
     columns: tuple[str, str] | None = None,
@@ -123,7 +123,7 @@ def every_record(bitext: FileBitext) -> Iterator[SentencePair | None]:
     return (pair_of(record) for record in bitext.walk(unheard))
 
 
-def lines_beside(file: str, bitext: FileBitext, on_bad_line: Literal["stop", "skip"]) -> list[str]:
+def lines_beside(file: str, bitext: FileBitext, on_bad_line: OnBadLine) -> list[str]:
     """The lines of a text file that belong to the kept pairs: it has a line for each of them, or for each record."""
     from dragoman.corpus.lines import read_lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from dragoman.cli.language import score_lines
-from dragoman.cli.loading import Ensemble, loaded, purpose_of, require
+from dragoman.cli.loading import Ensemble, loaded, purpose_of
 from dragoman.cli.options import (
     Device,
     File,
@@ -59,6 +59,7 @@ def score(
     """
     from dragoman.corpus.lines import writing
     from dragoman.system.baselines import baseline_of
+    from dragoman.system.stream import require_ability
 
     if purpose_of(model) == "generate":
         asked = {"--source": source, "--target": target, "--with": with_, "--precision": precision != "fp32"}
@@ -67,9 +68,9 @@ def score(
         return
     baseline = baseline_of(model)
     if baseline is not None:
-        require(baseline.kind, baseline.abilities, Ability.SCORE)
+        require_ability(baseline.kind, baseline.abilities, Ability.SCORE)
     translator = loaded(model, with_, device, threads, source, target, precision)
-    require(translator.kind, translator.abilities, Ability.SCORE)
+    require_ability(translator.kind, translator.abilities, Ability.SCORE)
     assert isinstance(translator, CanScore)
     bitext = opened(test, translator.source_language, translator.target_language, on_bad_line, "test")
     records, options, done = every_record(bitext), length.options(), 0

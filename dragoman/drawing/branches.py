@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from dragoman.drawing.picture import Box, Ink, Mark, Picture, Stroke, Word, shortened
+from dragoman.seeing import Fate
 
 WIDE, TALL, ACROSS, DOWN = 78.0, 30.0, 26.0, 6.0
-LOOKS: dict[str, Ink] = {"kept": "blue", "ended": "green", "dropped": "faint", "left": "faint"}
+LOOKS: dict[Fate, Ink] = {"kept": "blue", "ended": "green", "dropped": "faint", "left": "faint"}
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Node:
     parent: int | None
     text: str
     note: str
-    fate: Literal["kept", "ended", "dropped", "left"]
+    fate: Fate
     chosen: bool = False
     told: str = ""
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 TURN = 55.0
 WIDE, HIGH, LEFT, UNDER = 620.0, 300.0, 62.0, 40.0
+SIDE = 580.0  # the longer one of a plane of dots
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,10 @@ def plane(
     texts: Sequence[str],
     *,
     title: str = "",
-    size: float = 640.0,
 ) -> Picture:
     """A dot for each text, its group's number beside it; a line joins the dots of a group."""
     low, high = places_N2.min(0), places_N2.max(0)
-    scale = (size - 60) / max(float((high - low).max()), 1e-9)
+    scale = SIDE / max(float((high - low).max()), 1e-9)
     at = [(20 + float(x - low[0]) * scale, 20 + float(high[1] - y) * scale) for x, y in places_N2]
     width, height = 60 + float(high[0] - low[0]) * scale, 40 + float(high[1] - low[1]) * scale
     marks: list[Mark] = [Box(0, 0, width, height, None, border="line")]

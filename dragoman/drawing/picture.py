@@ -27,6 +27,7 @@ INKS: dict[Ink, tuple[str, str]] = {  # on white, on black
 }
 SERIES: tuple[Ink, ...] = ("blue", "orange", "green", "purple", "red", "teal", "faint")
 SIZE = 12.0
+BETWEEN = 28.0  # pictures one under the other
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def moved(marks: Sequence[Mark], right: float, down: float) -> tuple[Mark, ...]:
     return tuple(found)
 
 
-def below(pictures: Sequence[Picture], gap: float = 28.0, title: str = "") -> Picture:
+def below(pictures: Sequence[Picture], title: str = "") -> Picture:
     """Pictures one under the other, each under its title. title: of all together."""
     marks: list[Mark] = []
     y, width = 0.0, 0.0
@@ -119,9 +120,9 @@ def below(pictures: Sequence[Picture], gap: float = 28.0, title: str = "") -> Pi
             marks.append(Word(8, y + 16, picture.title, 14, bold=True))
             width = max(width, 16 + text_width(picture.title, 15))
         marks += moved(picture.marks, 0, y + head)
-        y += head + picture.height + gap
+        y += head + picture.height + BETWEEN
         width = max(width, picture.width)
-    return Picture(width, max(0.0, y - gap), tuple(marks), title)
+    return Picture(width, max(0.0, y - BETWEEN), tuple(marks), title)
 
 
 def side_by_side(pictures: Sequence[Picture], columns: int, gap: float = 18.0, title: str = "") -> Picture:

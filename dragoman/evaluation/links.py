@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-Links = frozenset[tuple[int, int]]
+from dragoman.contracts import Link
+
+Links = frozenset[Link]
 _GOLD = re.compile(r"([0-9]{1,9})([-?])([0-9]{1,9})")
 
 
@@ -67,12 +69,16 @@ class LinkFigures:
     def to_json(self) -> dict[str, float]:
         """Plain numbers by name, shares from 0 to 1."""
         return {
-            **{"precision": self.precision, "recall": self.recall, "aer": self.error_rate},
-            **{"links": self.links, "sure": self.sure, "lines": self.lines},
+            "precision": self.precision,
+            "recall": self.recall,
+            "aer": self.error_rate,
+            "links": self.links,
+            "sure": self.sure,
+            "lines": self.lines,
         }
 
 
-def link_figures(found: Iterable[Iterable[tuple[int, int]]], gold: Iterable[Gold]) -> LinkFigures:
+def link_figures(found: Iterable[Iterable[Link]], gold: Iterable[Gold]) -> LinkFigures:
     """Compare line by line; both have as many.
 
     >>> figures = link_figures([[(0, 0), (1, 1)]], [read_gold("0-0 1?1 2-2")])

@@ -29,7 +29,7 @@ from dragoman.wording import counted
 SAMPLED = 5_000  # pairs whose lengths are looked at
 PIECES_A_WORD = 1.3
 MEASURED_SECONDS = 1.0
-FOR_THE_REST = 0.9  # share of a time budget that is training
+FOR_TRAINING = 0.9  # share of a time budget that is training
 MANY_UPDATES = 20_000
 LOOKS = 10
 DROPOUTS = ((5, 0.0), (12, 0.1), (30, 0.2), (float("inf"), 0.3))  # passes over the corpus below which it is enough
@@ -100,7 +100,7 @@ def fitting_size(
                 str(size), f"the largest that so many pairs feed; about {format_duration(round(seconds))} here, or less"
             )
             return size, tier.epochs
-        epochs = FOR_THE_REST * recipe.time_budget * speed / pieces_an_epoch
+        epochs = FOR_TRAINING * recipe.time_budget * speed / pieces_an_epoch
         if epochs >= size.passes:
             break
     why = "the largest that so many pairs feed" if place == tier.largest else "a larger one would see too little"

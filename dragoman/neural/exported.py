@@ -11,31 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
-from dragoman.abilities import Coverage, refuse_unable
-from dragoman.contracts import (
-    Ability,
-    Hypothesis,
-    Request,
-    Score,
-    SearchOptions,
-    SentencePair,
-    Translation,
-    UserError,
-)
-from dragoman.neural.segments import (
-    Found,
-    Segment,
-    Settled,
-    StoredSearch,
-    batches,
-    coverage_of,
-    scored,
-    settle,
-    translated,
-)
+from dragoman.contracts import Ability, SearchOptions, UserError
+from dragoman.neural.segments import Found, Segment, SegmentTranslator, Settled, StoredSearch, batches
+from dragoman.processes import cores
 from dragoman.search.constraints import OutputRules
 from dragoman.search.steps import normaliser
 from dragoman.text.pipeline import Pipeline
@@ -52,7 +34,7 @@ def ctranslate2_module() -> Any:
         raise UserError("ctranslate2 is not installed: pip install ctranslate2") from None
 
 
-class ExportedTranslator:
+class ExportedTranslator(SegmentTranslator):
     """CTranslate2 with our pieces and our search options: text in, text out.
 
     Its beam search is ours (K hypotheses, chosen by log p from 2K continuations, until K have ended; ranked by
@@ -80,22 +62,9 @@ class ExportedTranslator:
 
     # --- translating --------------------------------------------------------------------------
 
-    def translate(
-        self, requests: Sequence[str | Request], options: SearchOptions = SearchOptions()
-    ) -> list[Translation]:
-        """One translation a request, in order, with white space and long texts as a network of ours treats them."""
-        asked = [Request(request) if isinstance(request, str) else request for request in requests]
-        refuse_unable(self.kind, self.abilities, asked, options)
-        settled = self.settle(options)
-        return translated(self.pipeline, asked, settled, lambda segments: self.outputs(segments, settled))
-
-    def coverage(self, texts: Sequence[str]) -> Coverage:
-        """What of these texts it has no pieces for, and which are longer than what it was trained on."""
-        return coverage_of(self.pipeline, texts)
-
     def settle(self, options: SearchOptions) -> Settled:
         """Stored values for what was left open; UserError for what CTranslate2 cannot do."""
-        settled = settle(self.search, options)
+        settled = super().settle(options)
         if settled.length_form != "power":
             raise UserError(f"ctranslate2 has no length form {settled.length_form!r}: it divides by T^alpha only")
         return settled
@@ -108,8 +77,9 @@ class ExportedTranslator:
         groups = list(batches([len(segment.pieces) for segment in segments], settled.batch_tokens))
         with ThreadPoolExecutor(self.engine.num_translators + 1) as together:
             found = together.map(lambda group: self.group_outputs([segments[i] for i in group], settled), groups)
-            best = {index: outputs for group, all_of_it in zip(groups, found, strict=True)
-                    for index, outputs in zip(group, all_of_it, strict=True)}  # fmt: skip
+            best: dict[int, list[Found]] = {}
+            for group, outputs in zip(groups, found, strict=True):
+                best.update(zip(group, outputs, strict=True))
         return [best[index] for index in range(len(segments))]
 
     def group_outputs(self, segments: Sequence[Segment], settled: Settled) -> list[list[Found]]:
@@ -142,7 +112,7 @@ class ExportedTranslator:
     def sayable(self, segment: Segment, outputs: Sequence[Found], count: int) -> list[Found]:
         """The first of those that the rules allow."""
         allowed = (output for output in outputs if self.rules.allow(output.pieces, len(segment.prefix)))
-        return [output for output, _ in zip(allowed, range(count), strict=False)]
+        return list(islice(allowed, count))
 
     def unsayable(self) -> list[list[str]]:
         """Every piece that may not be said, or that is only a part of a character."""
@@ -215,15 +185,6 @@ class ExportedTranslator:
 
     # --- scoring ------------------------------------------------------------------------------
 
-    def score(
-        self, pairs: Sequence[SentencePair | tuple[str, Hypothesis]], options: SearchOptions = SearchOptions()
-    ) -> list[Score]:
-        """The model's view of given translations: of a text by its canonical pieces, of a hypothesis by its own."""
-        settled = self.settle(options)
-        return scored(
-            self.pipeline, pairs, settled, lambda sources, targets: self.score_parts(sources, targets, settled)
-        )
-
     def score_parts(
         self, sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]], settled: Settled
     ) -> list[tuple[float, ...]]:
@@ -290,7 +251,7 @@ def started(folder: Path, device: str, quantization: str) -> Any:
     library = ctranslate2_module()
     kind, _, index = ExportedTranslator.resolve_device(device).partition(":")
     asked = os.environ.get("OMP_NUM_THREADS", "")
-    workers = int(asked) if asked.isdecimal() and int(asked) else os.cpu_count() or 1
+    workers = int(asked) if asked.isdecimal() and int(asked) else cores()
     try:
         return library.Translator(
             str(folder),

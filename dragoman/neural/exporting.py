@@ -153,7 +153,7 @@ def quantise(specs: Any, spec: Any) -> None:
 
     CTranslate2's own conversion takes 127 steps. Processors without VNNI add two products of a byte and a weight in
     16 bits, and 2 x 255 x 127 does not fit there: sums are cut off in silence, and many more translations
-    change. 2 x 255 x 64 fits. See docs/decisions/12.
+    change. 2 x 255 x 64 fits. See docs/decisions/15.
     """
 
     def visit(layer: Any, name: str, value: Any) -> None:

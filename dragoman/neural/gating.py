@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import torch
@@ -63,13 +64,13 @@ def _track(translator: NeuralTranslator, name: str, steps: Sequence[Stepped]) ->
     layer, reads, backwards = _place(translator, name)
     order = steps[::-1] if backwards else steps
     gate = next((gate for gate in SHOWN_GATES if gate in order[0].gates), "")
-    memory = "C" if len(order[0].state) > 1 else "H"
+    memory: Literal["C", "H"] = "C" if len(order[0].state) > 1 else "H"
     return Track(
         layer=layer,
         side="source" if reads else "target",
         gate=gate,
         gate_TH=_rows([step.gates[gate] for step in order]) if gate else None,
-        memory="C" if memory == "C" else "H",
+        memory=memory,
         memory_TH=_rows([step.state[-1] for step in order]),
     )
 
@@ -125,7 +126,7 @@ def _traced(translator: NeuralTranslator, batch: Batch) -> tuple[Tensor, dict[st
     return loss, {name: [step.state[0] for step in steps] for name, steps in reading.items()}
 
 
-def fresh_fadings(width: int, steps: int = STEPS, runs: int = RUNS, seed: int = 1) -> tuple[Fading, ...]:
+def fresh_fadings(width: int, steps: int = STEPS, runs: int = RUNS) -> tuple[Fading, ...]:
     """Untrained cells read random sequences x ~ N(0, 1); L = v'h_T with a random v of length 1, the mean over `runs`.
 
     The tanh cell also with its matrix W_h halved, the ReLU cell with it doubled: SCALES.
@@ -134,7 +135,7 @@ def fresh_fadings(width: int, steps: int = STEPS, runs: int = RUNS, seed: int = 
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         for name, kind in CELLS.items():
             for scale in (1.0, *SCALES.get(name, ())):
-                torch.manual_seed(seed)
+                torch.manual_seed(1)
                 cell = kind(width, width).requires_grad_(False)
                 cell.state.weight *= scale
                 states = [tuple(each.requires_grad_() for each in cell.start(torch.zeros(runs, width)))]

@@ -24,7 +24,7 @@ from dragoman.neural.writing import written
 from dragoman.text.pieces import LINE_END
 from dragoman.text.pipeline import unknown_units
 from dragoman.text.running import RunningText, documents_of
-from dragoman.text.textstore import Ids
+from dragoman.text.store import Ids
 from dragoman.text.words import word_spans
 from dragoman.texts import Generated, Generating, Text, TextFigures
 

@@ -20,7 +20,7 @@ from dragoman.neural.batches import Batch
 from dragoman.neural.cells import CELLS, Cell
 from dragoman.neural.dropout import Dropout
 from dragoman.neural.lm_recipes import CausalOptions, RecurrentLanguageOptions, WindowOptions
-from dragoman.neural.network import Carried, OutputLayer, Predictor
+from dragoman.neural.network import Carried, OutputLayer, Predictor, initialise_matrices
 from dragoman.neural.recipes import TransformerOptions
 from dragoman.neural.transformer import EncoderLayer, Positions
 from dragoman.search.steps import Step
@@ -171,12 +171,10 @@ class CausalLanguage(LanguageNetwork):
         self.positions = Positions(options.width, options.dropout)
         self.layers = nn.ModuleList(EncoderLayer(shape) for _ in range(options.layers))
         self.norm = nn.LayerNorm(options.width) if options.norm == "pre" else nn.Identity()
-        for module in self.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_uniform_(module.weight)
-                nn.init.zeros_(module.bias)
-        for weight in {self.embedding.weight, self.output.weight}:
-            nn.init.normal_(weight, std=options.width**-0.5)
+        initialise_matrices(self)
+        nn.init.normal_(self.embedding.weight, std=options.width**-0.5)
+        if not options.tied:
+            nn.init.normal_(self.output.weight, std=options.width**-0.5)
 
     @property
     def kept(self) -> int:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 
 from dragoman.contracts import (
@@ -66,12 +68,7 @@ def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, w
         network.watched = work.start.networks[0].watched
     if store.links is not None:
         teach_links(network, recipe)
-    search = StoredSearch(
-        recipe.search.beam,
-        0.7 if recipe.search.alpha == "fit" else recipe.search.alpha,
-        recipe.search.length_form,
-        length_ratio(store) if recipe.search.max_ratio == "fit" else recipe.search.max_ratio,
-    )
+    search = first_search(recipe, store)
     product: type[NeuralTranslator] = named_object(recipe.product)
     translator = product(recipe.kind, [network], recipe.model, pipeline, search)
     sample = dev_sample(dev, sentences_looked_at(recipe.training), work)
@@ -79,33 +76,8 @@ def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, w
     if judge and work.start is not None and not (work.folder / checkpoints.STATE).exists():
         figures, _ = judge()
         work.report(Progress("dev", 0, 0, figures, note="before training: " + shown(figures)))
-    source, target = pipeline.source.pieces, pipeline.target.pieces
-    learner = Learner(
-        network,
-        Lesson(
-            plan=lambda epoch: batches.plan(
-                everything.source_lengths,
-                everything.target_lengths,
-                recipe.training.tokens_per_batch,
-                work.seed,
-                epoch,
-                batches.pairs_of_epoch(
-                    len(store), len(everything) - len(store), recipe.backtranslation.ratio, work.seed, epoch
-                ),
-            ),
-            count=lambda group: sum(int(everything.target_lengths[indices].sum()) + len(indices) for indices in group),
-            read=lambda group: batches.read(
-                everything, [batches.share(indices, work.rank, work.world) for indices in group], source, target, device
-            ),
-            padding=target.padding,
-            judge=judge,
-            select=recipe.training.select,
-            guidance=recipe.training.guidance,
-        ),
-        recipe.training,
-        work,
-        together,
-    )
+    lesson = pair_lesson(everything, len(store), recipe, translator, work, judge)
+    learner = Learner(network, lesson, recipe.training, work, together)
     memory.refuse_too_large(network, recipe.training, recipe.text.max_pieces, learner.products)
     chosen = learner.learn()
     if not judge:
@@ -120,6 +92,41 @@ def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, w
         work.report(Progress("search", note=note))
         search = replace(search, alpha=alpha)
     return product(recipe.kind, [network], recipe.model, pipeline, search)
+
+
+def first_search(recipe: NetworkRecipe, store: PairStore) -> StoredSearch:
+    """The search before alpha is fitted. max_ratio, where it is to be fitted: 2, or what the training pairs need and a
+    quarter."""
+    asked = recipe.search
+    needed = max(2.0, round(1.25 * store.usual_length_ratio, 2))
+    return StoredSearch(
+        asked.beam,
+        0.7 if asked.alpha == "fit" else asked.alpha,
+        asked.length_form,
+        needed if asked.max_ratio == "fit" else asked.max_ratio,
+    )
+
+
+def pair_lesson(
+    pairs: PairStore, real: int, recipe: NetworkRecipe, translator: NeuralTranslator, work: Work, judge: Judge | None
+) -> Lesson:
+    """Pairs of like length in one batch. real: so many of them come in every epoch, of those behind them a part."""
+    source, target = translator.pipeline.source.pieces, translator.pipeline.target.pieces
+    training, ratio = recipe.training, recipe.backtranslation.ratio
+
+    def plan(epoch: int) -> list[np.ndarray]:
+        pairs_N = batches.pairs_of_epoch(real, len(pairs) - real, ratio, work.seed, epoch)
+        lengths = pairs.source_lengths, pairs.target_lengths
+        return batches.plan(*lengths, training.tokens_per_batch, work.seed, epoch, pairs_N)
+
+    def count(group: Sequence[np.ndarray]) -> int:
+        return sum(int(pairs.target_lengths[indices].sum()) + len(indices) for indices in group)
+
+    def read(group: Sequence[np.ndarray]) -> Iterable[batches.Batch]:
+        own = [batches.share(indices, work.rank, work.world) for indices in group]
+        return batches.read(pairs, own, source, target, translator.device)
+
+    return Lesson(plan, count, read, target.padding, judge, training.select, training.guidance)
 
 
 def teach_links(network: Network, recipe: NetworkRecipe) -> None:
@@ -192,11 +199,6 @@ def with_synthetic(store: PairStore, recipe: NetworkRecipe, pipeline: Pipeline, 
     return store.followed_by(made)
 
 
-def length_ratio(store: PairStore) -> float:
-    """How many pieces an output may have for each of the source's: 2, or what the training pairs need and a quarter."""
-    return max(2.0, round(1.25 * store.usual_length_ratio, 2))
-
-
 def pieces_of_all(recipe: NetworkRecipe, train: Bitext, work: Work, team: Team) -> Pipeline:
     """The pieces as rank 0 has them, in every process of the team."""
     folder = work.folder / "text"
@@ -267,7 +269,7 @@ def collapse(sources: Sequence[str], outputs: Sequence[str]) -> list[str]:
     if len(outputs) < 10:
         return []
     notes = []
-    commonest = max(outputs.count(output) for output in set(outputs)) / len(outputs)
+    commonest = Counter(outputs).most_common(1)[0][1] / len(outputs)
     if commonest >= COLLAPSED:
         notes.append(f"the model gives one and the same output for {commonest:.0%} of the dev sentences so far")
     copies = sum(source == output for source, output in zip(sources, outputs, strict=True)) / len(outputs)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from dragoman.contracts import DataKind, Work
-from dragoman.neural.recipes import LearningOptions, TransformerRecipe
+from dragoman.neural.recipes import STRICT, LearningOptions, NetworkRecipe
 from dragoman.text.options import RunningTextOptions
 from dragoman.texts import Text
 
 if TYPE_CHECKING:
     from dragoman.neural.generation import NeuralLanguageModel
-
-STRICT = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
 @dataclass(frozen=True, config=STRICT)
@@ -84,18 +82,18 @@ class LanguageLearning(LearningOptions):
     dev_characters: int = Field(default=50_000, ge=1, description="dev text that is looked at, about so much")
 
 
-@dataclass(frozen=True, config=STRICT)
-class RecurrentLanguageRecipe:
-    """A recurrent network that predicts the next piece of a text, and carries its state on (Mikolov et al. 2010)."""
+@dataclass(frozen=True, config=STRICT, kw_only=True)
+class LanguageRecipe:
+    """Any network that is trained on text in one language: what is asked of all of them."""
 
-    kind: ClassVar[str] = "rnn-lm"
+    kind: ClassVar[str]
     data: ClassVar[DataKind] = DataKind.TEXT
     product: ClassVar[str] = "dragoman.neural.generation:NeuralLanguageModel"
     several_processes: ClassVar[bool] = False
-    limits: ClassVar[tuple[str, ...]] = TransformerRecipe.limits
+    limits: ClassVar[tuple[str, ...]] = NetworkRecipe.limits
 
     text: RunningTextOptions = RunningTextOptions()
-    model: RecurrentLanguageOptions = RecurrentLanguageOptions()
+    model: RecurrentLanguageOptions | CausalOptions | WindowOptions
     training: LanguageLearning = LanguageLearning()
 
     def train(self, train: Text, dev: Text | None, work: Work) -> NeuralLanguageModel:
@@ -104,47 +102,33 @@ class RecurrentLanguageRecipe:
         return train_language_model(self, train, dev, work)
 
 
-@dataclass(frozen=True, config=STRICT)
-class CausalRecipe:
+@dataclass(frozen=True, config=STRICT, kw_only=True)
+class RecurrentLanguageRecipe(LanguageRecipe):
+    """A recurrent network that predicts the next piece of a text, and carries its state on (Mikolov et al. 2010)."""
+
+    kind: ClassVar[str] = "rnn-lm"
+
+    model: RecurrentLanguageOptions = RecurrentLanguageOptions()
+
+
+@dataclass(frozen=True, config=STRICT, kw_only=True)
+class CausalRecipe(LanguageRecipe):
     """A Transformer decoder without encoder, which predicts the next piece of a text (Radford et al. 2018)."""
 
     kind: ClassVar[str] = "transformer-lm"
-    data: ClassVar[DataKind] = DataKind.TEXT
-    product: ClassVar[str] = RecurrentLanguageRecipe.product
-    several_processes: ClassVar[bool] = False
-    limits: ClassVar[tuple[str, ...]] = TransformerRecipe.limits
 
-    text: RunningTextOptions = RunningTextOptions()
     model: CausalOptions = CausalOptions()
     training: LanguageLearning = LanguageLearning(learning_rate=2e-3)
 
-    def train(self, train: Text, dev: Text | None, work: Work) -> NeuralLanguageModel:
-        from dragoman.neural.language_lessons import train_language_model
 
-        return train_language_model(self, train, dev, work)
-
-
-@dataclass(frozen=True, config=STRICT)
-class WindowRecipe:
+@dataclass(frozen=True, config=STRICT, kw_only=True)
+class WindowRecipe(LanguageRecipe):
     """A network that predicts the next piece from a fixed number of pieces before it (Bengio et al. 2003)."""
 
     kind: ClassVar[str] = "mlp-lm"
-    data: ClassVar[DataKind] = DataKind.TEXT
-    product: ClassVar[str] = RecurrentLanguageRecipe.product
-    several_processes: ClassVar[bool] = False
-    limits: ClassVar[tuple[str, ...]] = TransformerRecipe.limits
 
-    text: RunningTextOptions = RunningTextOptions()
     model: WindowOptions = WindowOptions()
-    training: LanguageLearning = LanguageLearning()
 
-    def train(self, train: Text, dev: Text | None, work: Work) -> NeuralLanguageModel:
-        from dragoman.neural.language_lessons import train_language_model
-
-        return train_language_model(self, train, dev, work)
-
-
-LanguageRecipe = RecurrentLanguageRecipe | CausalRecipe | WindowRecipe
 
 RECURRENT = RecurrentLanguageRecipe()
 CAUSAL = CausalRecipe()

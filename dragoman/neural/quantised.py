@@ -55,35 +55,35 @@ class Int8Product(nn.Module):
     scales_W: Tensor
     bias_W: Tensor | None
 
-    def __init__(self, weight_WD: Tensor, bias_W: Tensor | None = None) -> None:
+    def __init__(self, whole_WD: Tensor, scales_W: Tensor, bias_W: Tensor | None = None) -> None:
         super().__init__()
-        self.outputs, inputs = weight_WD.shape
-        self.filling = -inputs % BLOCK
+        outputs, inputs = whole_WD.shape
+        self.register_buffer("weight_WD", functional.pad(whole_WD, (0, -inputs % BLOCK, 0, -outputs % BLOCK)))
+        self.register_buffer("scales_W", scales_W)
+        self.register_buffer("bias_W", bias_W)
+
+    @classmethod
+    def quantised(cls, weight_WD: Tensor, bias_W: Tensor | None = None) -> Int8Product:
+        """From weights in fp32."""
         whole_WD, scales_W1 = quantise(weight_WD.detach())
-        filled_WD = functional.pad(whole_WD, (0, self.filling, 0, -self.outputs % BLOCK))
-        self.register_buffer("weight_WD", filled_WD)
-        self.register_buffer("scales_W", scales_W1[:, 0])
-        self.register_buffer("bias_W", None if bias_W is None else bias_W.detach())
+        return cls(whole_WD, scales_W1[:, 0], None if bias_W is None else bias_W.detach())
 
     def of(self, ids_W: Tensor) -> Int8Product:
         """Some of the outputs alone: the same numbers."""
-        part = copy.copy(self)
-        part._buffers = dict(self._buffers)
-        part.outputs = len(ids_W)
-        part.weight_WD = functional.pad(self.weight_WD[ids_W], (0, 0, 0, -part.outputs % BLOCK))
-        part.scales_W = self.scales_W[ids_W]
-        part.bias_W = None if self.bias_W is None else self.bias_W[ids_W]
-        return part
+        bias_W = None if self.bias_W is None else self.bias_W[ids_W]
+        return Int8Product(self.weight_WD[ids_W], self.scales_W[ids_W], bias_W)
 
     def forward(self, states: Tensor) -> Tensor:
         whole_ND, scales_N1 = quantise(states.flatten(0, -2))
-        if self.filling:
-            whole_ND = functional.pad(whole_ND, (0, self.filling))
-        sums_NW = integer_product(whole_ND, self.weight_WD)[:, : self.outputs]
+        filling = self.weight_WD.shape[1] - whole_ND.shape[1]
+        if filling:
+            whole_ND = functional.pad(whole_ND, (0, filling))
+        outputs = len(self.scales_W)
+        sums_NW = integer_product(whole_ND, self.weight_WD)[:, :outputs]
         result_NW = sums_NW.float().mul_(scales_N1).mul_(self.scales_W)
         if self.bias_W is not None:
             result_NW += self.bias_W
-        return result_NW.view(*states.shape[:-1], self.outputs)
+        return result_NW.view(*states.shape[:-1], outputs)
 
 
 class BFloat16Product(nn.Module):
@@ -107,7 +107,7 @@ class BFloat16Product(nn.Module):
 
 PRODUCTS: dict[Precision, Callable[[Tensor, Tensor | None], nn.Module]] = {
     "bf16": BFloat16Product,
-    "int8": Int8Product,
+    "int8": Int8Product.quantised,
 }
 
 
@@ -160,7 +160,7 @@ def seconds(device: torch.device, threads: int) -> dict[Precision, float]:
     products: dict[Precision, Callable[[Tensor], Tensor]] = {
         "fp32": partial(functional.linear, weight=weight_WD),
         "bf16": BFloat16Product(weight_WD),
-        "int8": Int8Product(weight_WD),
+        "int8": Int8Product.quantised(weight_WD),
     }
     taken: dict[Precision, float] = dict.fromkeys(products, math.inf)
     with torch.inference_mode():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
@@ -277,29 +277,22 @@ class AutoRecurrentRecipe(AutoRecipe):
     kind: ClassVar[str] = "rnn-auto"
 
 
-def _transformer(text: dict[str, Any], model: dict[str, Any], training: dict[str, Any]) -> TransformerRecipe:
-    return TransformerRecipe(
-        text=TextOptions(**text), model=TransformerOptions(**model), training=TrainingOptions(**training)
-    )
-
-
-TINY = _transformer(
-    {"pieces": 4000},
-    {"width": 128, "inner": 512, "encoder_layers": 2, "decoder_layers": 2},
-    {"max_updates": 4_000, "warmup_updates": 400, "validate_every": 400, "learning_rate": 2e-3},
+TINY = TransformerRecipe(
+    text=TextOptions(pieces=4000),
+    model=TransformerOptions(width=128, inner=512, encoder_layers=2, decoder_layers=2),
+    training=TrainingOptions(max_updates=4_000, warmup_updates=400, validate_every=400, learning_rate=2e-3),
 )
 SMALL = TransformerRecipe()
-BASE = _transformer(
-    {"pieces": 16_000},
-    {"width": 512, "inner": 2048, "heads": 8, "encoder_layers": 6, "decoder_layers": 6},
-    {
-        "max_updates": 100_000,
-        "warmup_updates": 4_000,
-        "tokens_per_batch": 4096,
-        "learning_rate": 7e-4,
-        "schedule": "inverse-sqrt",
-        "validate_every": 2_000,
-    },
+BASE = TransformerRecipe(
+    text=TextOptions(pieces=16_000),
+    model=TransformerOptions(width=512, inner=2048, heads=8, encoder_layers=6, decoder_layers=6),
+    training=TrainingOptions(
+        max_updates=100_000,
+        warmup_updates=4_000,
+        tokens_per_batch=4096,
+        learning_rate=7e-4,
+        schedule="inverse-sqrt",
+    ),
 )
 AUTO = AutoTransformerRecipe()
 RECURRENT_AUTO = AutoRecurrentRecipe()

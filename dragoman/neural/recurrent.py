@@ -255,7 +255,7 @@ class Standing(NamedTuple):
 class RecurrentScorer:
     """The network as a search sees it (see StepScorer); what belongs to a source is kept once for its hypotheses."""
 
-    def __init__(self, network: Recurrent, saying: Saying = everything) -> None:
+    def __init__(self, network: Recurrent, saying: Saying) -> None:
         self.network = network
         self.saying = saying
         self.pieces = network.target_table

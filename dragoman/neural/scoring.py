@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -29,5 +30,5 @@ def log_probabilities_of(networks: Sequence[Predictor], hidden: Sequence[Tensor]
             network.output(states_ND[start : start + CHUNK]).log_softmax(-1).gather(1, wanted_C1)
             for states_ND, network in zip(hidden_ND, networks, strict=True)
         ]
-        found.append(torch.stack(members).logsumexp(0)[:, 0] - torch.tensor(float(len(members))).log())
+        found.append(torch.stack(members).logsumexp(0)[:, 0] - math.log(len(members)))
     return torch.cat(found).view(targets_BT.shape)

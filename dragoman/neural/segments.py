@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from dragoman.abilities import Coverage
+from dragoman.abilities import Coverage, refuse_unable
 from dragoman.contracts import (
+    Ability,
     Hypothesis,
     Link,
     Request,
@@ -99,6 +100,57 @@ def settle(search: StoredSearch, options: SearchOptions) -> Settled:
     if settled.sampling is None and settled.n_best > settled.beam:
         raise UserError(f"n-best {settled.n_best} is above the beam of {settled.beam}: raise --beam too")
     return settled
+
+
+class SegmentTranslator:
+    """Raw text in and out of an engine that searches segments and scores parts: what is the same for all engines."""
+
+    kind: str
+    abilities: frozenset[Ability]
+    pipeline: Pipeline
+    search: StoredSearch
+
+    def translate(
+        self, requests: Sequence[str | Request], options: SearchOptions = SearchOptions()
+    ) -> list[Translation]:
+        """One translation a request, in order. Blank in, blank out; white space around a text is kept,
+        unless a prefix says how the translation begins.
+
+        A text with more pieces or sentences than what was trained on is cut at sentence ends (else at clauses,
+        white space, anywhere), translated in parts, and joined with its own white space; its pieces then hold an end
+        piece between the parts, its scores are sums over them, and it has no attention.
+        """
+        asked = [Request(request) if isinstance(request, str) else request for request in requests]
+        refuse_unable(self.kind, self.abilities, asked, options)
+        settled = self.settle(options)
+        return translated(self.pipeline, asked, settled, lambda segments: self.outputs(segments, settled))
+
+    def score(
+        self, pairs: Sequence[SentencePair | tuple[str, Hypothesis]], options: SearchOptions = SearchOptions()
+    ) -> list[Score]:
+        """The model's view of given translations: of a text by its canonical pieces, of a hypothesis by its own."""
+        settled = self.settle(options)
+        return scored(
+            self.pipeline, pairs, settled, lambda sources, targets: self.score_parts(sources, targets, settled)
+        )
+
+    def coverage(self, texts: Sequence[str]) -> Coverage:
+        """What of these texts it has no pieces for, and which are longer than what it was trained on."""
+        return coverage_of(self.pipeline, texts)
+
+    def settle(self, options: SearchOptions) -> Settled:
+        """Stored values for what was left open; UserError for what does not go together."""
+        return settle(self.search, options)
+
+    def outputs(self, segments: Sequence[Segment], settled: Settled) -> Sequence[Sequence[Found]]:
+        """What the search finishes for each segment, best first."""
+        raise AssertionError("each engine searches in its own way")
+
+    def score_parts(
+        self, sources: Sequence[list[int]], targets: Sequence[list[int]], settled: Settled
+    ) -> Sequence[tuple[float, ...]]:
+        """The natural log-probability of each target piece and of the end piece."""
+        raise AssertionError("each engine scores in its own way")
 
 
 # --- cutting --------------------------------------------------------------------------------------

@@ -13,16 +13,12 @@ from typing import Any, Self
 
 import torch
 
-from dragoman.abilities import Coverage, refuse_unable
 from dragoman.contracts import (
     Ability,
-    Hypothesis,
     Precision,
     Request,
-    Score,
     SearchOptions,
     SentencePair,
-    Translation,
     UserError,
     Work,
 )
@@ -33,14 +29,11 @@ from dragoman.neural.scoring import target_log_probabilities
 from dragoman.neural.segments import (
     Found,
     Segment,
+    SegmentTranslator,
     Settled,
     StoredSearch,
     batches,
-    coverage_of,
     cut_requests,
-    scored,
-    settle,
-    translated,
 )
 from dragoman.neural.shortlist import Shortlist
 from dragoman.search.beam import Look, beam_search
@@ -72,17 +65,23 @@ def build_network(kind: str, options: Any, pipeline: Pipeline) -> Network:
     return network
 
 
-class NeuralTranslator:
+class NeuralTranslator(SegmentTranslator):
     """A network with its pieces and its search: text in, text out."""
 
     abilities = frozenset(
-        map(
-            Ability,
-            (
-                *("score", "beam", "sample", "prefix", "attention", "links"),
-                *("ensemble", "precision", "explain", "states", "shortlist"),
-            ),
-        )
+        {
+            Ability.SCORE,
+            Ability.BEAM,
+            Ability.SAMPLE,
+            Ability.PREFIX,
+            Ability.ATTENTION,
+            Ability.LINKS,
+            Ability.ENSEMBLE,
+            Ability.PRECISION,
+            Ability.EXPLAIN,
+            Ability.STATES,
+            Ability.SHORTLIST,
+        }
     )
     gains_by_processes = True  # a row of small products does not occupy several threads
 
@@ -106,30 +105,6 @@ class NeuralTranslator:
         self.rules = OutputRules(pipeline.target.pieces)
 
     # --- translating --------------------------------------------------------------------------
-
-    @torch.inference_mode()
-    def translate(
-        self, requests: Sequence[str | Request], options: SearchOptions = SearchOptions()
-    ) -> list[Translation]:
-        """One translation a request, in order. Blank in, blank out; white space around a text is kept,
-        unless a prefix says how the translation begins.
-
-        A text with more pieces or sentences than what was trained on is cut at sentence ends (else at clauses,
-        white space, anywhere), translated in parts, and joined with its own white space; its pieces then hold an end
-        piece between the parts, its scores are sums over them, and it has no attention.
-        """
-        asked = [Request(request) if isinstance(request, str) else request for request in requests]
-        refuse_unable(self.kind, self.abilities, asked, options)
-        settled = self.settle(options)
-        return translated(self.pipeline, asked, settled, lambda segments: self.outputs(segments, settled))
-
-    def coverage(self, texts: Sequence[str]) -> Coverage:
-        """What of these texts it has no pieces for, and which are longer than what it was trained on."""
-        return coverage_of(self.pipeline, texts)
-
-    def settle(self, options: SearchOptions) -> Settled:
-        """Stored values for what was left open; UserError for what does not go together."""
-        return settle(self.search, options)
 
     def segments(self, requests: Sequence[Request]) -> list[Segment]:
         return cut_requests(self.pipeline, requests)
@@ -223,15 +198,6 @@ class NeuralTranslator:
     # --- scoring ------------------------------------------------------------------------------
 
     @torch.inference_mode()
-    def score(
-        self, pairs: Sequence[SentencePair | tuple[str, Hypothesis]], options: SearchOptions = SearchOptions()
-    ) -> list[Score]:
-        """The model's view of given translations: of a text by its canonical pieces, of a hypothesis by its own."""
-        settled = self.settle(options)
-        return scored(
-            self.pipeline, pairs, settled, lambda sources, targets: self.score_parts(sources, targets, settled)
-        )
-
     def score_parts(
         self, sources: Sequence[list[int]], targets: Sequence[list[int]], settled: Settled
     ) -> list[tuple[float, ...]]:
@@ -267,7 +233,7 @@ class NeuralTranslator:
 
     @property
     def device(self) -> torch.device:
-        return next(self.networks[0].parameters()).device
+        return checkpoints.device_of(self.networks[0])
 
     @property
     def precision(self) -> Precision:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +13,7 @@ from dragoman.alignment.lexicon import Lexicon, uniform_lexicon
 from dragoman.alignment.numbers import NumberedPairs, Side
 from dragoman.contracts import PieceTable, Work
 from dragoman.neural.shortlist import Ids, Shortlist
+from dragoman.processes import cores
 
 ITERATIONS = 4
 CELLS_AT_ONCE = 1 << 24
@@ -31,7 +31,7 @@ def learn_shortlist(
     likeliest translations by IBM model 1. For all: the `frequent` most frequent target pieces."""
     source, target = tables
     pairs = NumberedPairs(side_of(sources, len(source)), side_of(targets, len(target)))
-    cells, threads = find_cells(pairs, CELLS_AT_ONCE), work.threads or os.cpu_count() or 1
+    cells, threads = find_cells(pairs, CELLS_AT_ONCE), work.threads or cores()
     model = PlaceModel(uniform_lexicon(cells.partners), (Uniform(), Uniform()))
     lexicon = expect_and_maximise(model, cells, ITERATIONS, work, threads, "lexicon").model.lexicon
     counts_V = np.bincount(pairs.target.words_X, minlength=len(target))

@@ -15,7 +15,8 @@ import torch
 from dragoman.contracts import PieceTable
 from dragoman.neural import batches
 from dragoman.neural.batches import Batch
-from dragoman.text.textstore import Ids, TextStore
+from dragoman.text.store import Ids
+from dragoman.text.textstore import TextStore
 
 
 class Window(NamedTuple):

@@ -25,13 +25,13 @@ from dragoman.neural.recipes import TransformerOptions
 from dragoman.search.steps import Step
 
 
-def sinusoids(length: int, width: int, start: int = 0) -> Tensor:
-    """p_{i,2j} = sin(i / 10000^{2j/d}), p_{i,2j+1} = cos(same), for i = start .. start+length-1; any d.
+def sinusoids(length: int, width: int) -> Tensor:
+    """p_{i,2j} = sin(i / 10000^{2j/d}), p_{i,2j+1} = cos(same), for i = 0 .. length-1, T x D; any d.
 
     >>> sinusoids(2, 3)[1].round(decimals=3).tolist()
     [0.8410000205039978, 0.5400000214576721, 0.0020000000949949026]
     """
-    positions_T1 = torch.arange(start, start + length, dtype=torch.float64)[:, None]
+    positions_T1 = torch.arange(length, dtype=torch.float64)[:, None]
     evens = torch.arange(0, width, 2, dtype=torch.float64)
     angles = positions_T1 / 10000 ** (evens / width)
     table_TD = torch.empty(length, width, dtype=torch.float64)
@@ -269,7 +269,7 @@ class TransformerScorer:
     together, as K queries, each of which may look at the places on its path.
     """
 
-    def __init__(self, network: Transformer, saying: Saying = everything) -> None:
+    def __init__(self, network: Transformer, saying: Saying) -> None:
         self.network = network
         self.saying = saying
         self.pieces = network.target_table

@@ -7,14 +7,13 @@ word is taken: competitive linking (Melamed 2000). What was linked most often is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from dragoman.phrases.numbered import Integers
+from dragoman.phrases.numbered import Integers, NumberedPairs
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int32]
@@ -22,17 +21,6 @@ Counts = npt.NDArray[np.int32]
 CHUNK = 2_000_000
 RATED_AT_ONCE = 1 << 18
 MOST_PARTNERS = 10_000_000
-
-
-class NumberPairs(Protocol):
-    """Pairs as word numbers that can be walked again."""
-
-    @property
-    def source_words(self) -> tuple[str, ...]: ...
-    @property
-    def target_words(self) -> tuple[str, ...]: ...
-    def __len__(self) -> int: ...
-    def __iter__(self) -> Iterator[tuple[Integers, Integers]]: ...
 
 
 @dataclass(frozen=True)
@@ -59,7 +47,7 @@ class Partners:
     targets: int
 
 
-def learn_entries(pairs: NumberPairs, min_links: int) -> list[Entry]:
+def learn_entries(pairs: NumberedPairs, min_links: int) -> list[Entry]:
     """One entry for each source word that was linked often enough, in order of first appearance.
 
     `pairs` is walked twice; memory grows with the distinct words and partners, not with the pairs.
@@ -78,7 +66,7 @@ def learn_entries(pairs: NumberPairs, min_links: int) -> list[Entry]:
 # --- counting -----------------------------------------------------------------------------------
 
 
-def find_partners(pairs: NumberPairs) -> tuple[Partners, Integers]:
+def find_partners(pairs: NumberedPairs) -> tuple[Partners, Integers]:
     """The pairs in which two words stand together, rated; and how often each source word occurs."""
     targets = len(pairs.target_words)
     occurrences_V, source_pairs_V = np.zeros((2, len(pairs.source_words)), dtype=np.int64)

@@ -15,14 +15,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dragoman.abilities import inability
 from dragoman.contracts import Ability, SearchOptions, UserError
 from dragoman.evaluation.curves import Series, series_of
 from dragoman.evaluation.metrics import sentence_scores
 from dragoman.links import Aligner
 from dragoman.seeing import CanExplain, Explanation, Gates, Gradients, Linked, ShowsGates, ShowsLinks
 from dragoman.system.journal import rows_of
-from dragoman.system.stream import System, kinds_with
+from dragoman.system.stream import System, require_ability
 
 CLOSE = 1e-4
 """Scores are computed in two ways, and in float32: a difference up to this is none."""
@@ -63,12 +62,6 @@ class Faded:
         return sum(self.clipped.values) / len(self.clipped.values) if self.clipped.values else None
 
 
-def require(system: System, ability: Ability) -> None:
-    """UserError that names the kinds which can, where this one cannot."""
-    if ability not in system.abilities:
-        raise UserError(inability(system.kind, ability, kinds_with(ability)))
-
-
 def explain(
     system: System,
     text: str,
@@ -77,12 +70,12 @@ def explain(
     good_chrf: float = GOOD_CHRF,
 ) -> Explained:
     """UserError for a kind that has nothing to show, and for a blank text. good_chrf: see `verdict_on`."""
-    require(system, Ability.EXPLAIN)
+    require_ability(system.kind, system.abilities, Ability.EXPLAIN)
     _check_texts(text, reference)
     if not 0 <= good_chrf <= 100:  # NaN is not
         raise UserError(f"a good chrF is a number from 0 to 100, not {good_chrf:g}")
     if reference:
-        require(system, Ability.SCORE)
+        require_ability(system.kind, system.abilities, Ability.SCORE)
     assert isinstance(system, CanExplain)
     explanation = system.explain(text, reference, options)
     return Explained(explanation, verdict_on(explanation, good_chrf) if reference else None)
@@ -117,7 +110,7 @@ def verdict_on(explanation: Explanation, good_chrf: float = GOOD_CHRF) -> Verdic
 
 def gates(system: System, text: str, options: SearchOptions = SearchOptions()) -> Gates:
     """UserError for a kind without cells, and for a blank text."""
-    require(system, Ability.GATES)
+    require_ability(system.kind, system.abilities, Ability.GATES)
     _check_texts(text)
     assert isinstance(system, ShowsGates)
     return system.gates(text, options)
@@ -127,7 +120,7 @@ def gradients(
     system: System, folder: Path, text: str, reference: str = "", options: SearchOptions = SearchOptions()
 ) -> Faded:
     """folder: of the model, whose progress.jsonl knows of its training. UserErrors as of `gates`."""
-    require(system, Ability.GATES)
+    require_ability(system.kind, system.abilities, Ability.GATES)
     _check_texts(text, reference)
     assert isinstance(system, ShowsGates)
     rows = rows_of(folder / "progress.jsonl")

@@ -13,12 +13,13 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dragoman.contracts import Bitext, Product, Progress, Recipe, UserError, Work, never, quiet
 from dragoman.evaluation.curves import learning_curve
+from dragoman.processes import cores
 from dragoman.system import runs, store
 from dragoman.system.backtranslation import (
     FOLDER,
@@ -91,7 +92,7 @@ def train_model(
         train,
         dev,
         seed=seed,
-        threads=threads or os.cpu_count() or 1,
+        threads=threads or cores(),
         device=runs_on,
         start=start_fingerprint,
         names=names,
@@ -303,7 +304,7 @@ def _learn(
     finished = work.folder / "finished"
     shutil.rmtree(finished, ignore_errors=True)
     records = [progress, curve] if drawn else [progress]
-    store.save_model(product, recipe, finished, facts, run=runs.as_table(run), records=records)
+    store.save_model(product, recipe, finished, facts, run=asdict(run), records=records)
     store.publish(finished, out)
     return Outcome(product, False, store.read_report(out))
 

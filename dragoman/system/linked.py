@@ -124,6 +124,6 @@ def with_links(pairs: FileBitext, file: str, on_bad_line: OnBadLine = "stop") ->
 
 def refuse_unteachable(recipe: Recipe[Any, Any]) -> None:
     """UserError for a kind that has no attention to be taught."""
-    if Ability.ATTENTION not in getattr(product_class(recipe.kind), "abilities", ()):
+    if Ability.ATTENTION not in product_class(recipe.kind).abilities:
         able = ", ".join(kinds_with(Ability.ATTENTION))
         raise UserError(f"--links teaches attention, and kind {recipe.kind!r} has none; kinds that do: {able}")

@@ -116,7 +116,7 @@ def new_run(
         device=device,
         start=start,
         start_files=names.get("init_from", ""),
-        text=_text_facts(text, names.get("monolingual", "")),
+        text=None if text is None else text_facts(text, names.get("monolingual", "")),
         reverse=reverse,
         reverse_files=names.get("reverse", ""),
     )
@@ -125,13 +125,18 @@ def new_run(
 def facts_of(data: Bitext | Text, files: str) -> AnyFacts:
     """What identifies the data, whichever they are."""
     if isinstance(data, Text):
-        return TextFacts(files, len(data), data.language, data.fingerprint)
+        return text_facts(data, files)
     return DataFacts(files, len(data), data.source_language, data.target_language, data.fingerprint)
+
+
+def text_facts(text: Text | Monolingual, files: str) -> TextFacts:
+    """What identifies a text."""
+    return TextFacts(files, len(text), text.language, text.fingerprint)
 
 
 def write_run(run: Run, path: Path) -> None:
     """Write run.json, whole or not at all."""
-    write_text(path, json.dumps(as_table(run), indent=2, ensure_ascii=False) + "\n")
+    write_text(path, json.dumps(asdict(run), indent=2, ensure_ascii=False) + "\n")
 
 
 def read_run(path: Path) -> Run | None:
@@ -142,11 +147,6 @@ def read_run(path: Path) -> Run | None:
         return None
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: damaged; --restart trains anew") from error
-
-
-def as_table(run: Run) -> dict[str, Any]:
-    """Plain values, for JSON."""
-    return asdict(run)
 
 
 def as_run(table: Mapping[str, Any]) -> Run:
@@ -259,10 +259,6 @@ def _figure(limit: str) -> str:
 def _limit(recipe: Recipe[Any, Any], name: str) -> float:
     """The limit as a number; none and 0 are no limit."""
     return float(value_at(recipe, name) or math.inf)
-
-
-def _text_facts(text: Monolingual | None, files: str) -> TextFacts | None:
-    return None if text is None else TextFacts(files, len(text), text.language, text.fingerprint)
 
 
 def _model(fingerprint: str, files: str) -> str:

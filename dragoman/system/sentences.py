@@ -16,8 +16,7 @@ import numpy as np
 from dragoman.contracts import Ability, UserError
 from dragoman.corpus.lines import read_lines
 from dragoman.seeing import MapsSentences
-from dragoman.system.explain import require
-from dragoman.system.stream import System
+from dragoman.system.stream import System, require_ability
 from dragoman.text.words import word_spans
 
 Array = np.ndarray[Any, Any]
@@ -75,7 +74,7 @@ def map_sentences(
     system: System, texts: Sequence[str], groups: Sequence[int], method: Method = "pca", seed: int = 1
 ) -> SentenceMap:
     """UserError for a kind without states, and for t-SNE where scikit-learn is not installed."""
-    require(system, Ability.STATES)
+    require_ability(system.kind, system.abilities, Ability.STATES)
     assert isinstance(system, MapsSentences)
     states = system.sentence_states(texts)
     words = [[text[start:end].casefold() for start, end in word_spans(text)] for text in texts]

@@ -6,11 +6,11 @@ no text, never reaches the model and still has its place in the output.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from dragoman.abilities import refuse_unable
+from dragoman.abilities import inability, refuse_unable
 from dragoman.contracts import Ability, Flag, Request, SearchOptions, Translation, UserError
 from dragoman.corpus.lines import Line
 from dragoman.system.catalogue import model_kinds, product_class
@@ -79,6 +79,12 @@ def translate_lines(
 def check_options(system: System, options: SearchOptions, prefix: str = "") -> None:
     """UserError for the first option that the system lacks, naming the kinds which have it."""
     refuse_unable(system.kind, system.abilities, [Request("", prefix=prefix)], options, kinds_with)
+
+
+def require_ability(kind: str, abilities: Collection[Ability], ability: Ability, option: str = "") -> None:
+    """UserError that names the kinds which can, where this one cannot."""
+    if ability not in abilities:
+        raise UserError(inability(kind, ability, kinds_with(ability), option))
 
 
 def kinds_with(ability: Ability) -> list[str]:

@@ -20,6 +20,7 @@ def verbs_of(kind: str) -> list[str]:
         "evaluate",
         *(["score"] if Ability.SCORE in product.abilities else []),
         *(["explain"] if Ability.EXPLAIN in product.abilities or issubclass(product, ShowsLinks) else []),
+        *(["shortlist"] if Ability.SHORTLIST in product.abilities else []),
         *(["export"] if kind in {exported for exported, _ in EXPORTERS} else []),
         "info",
         "doctor",

@@ -1,7 +1,7 @@
 """How do several processes share a long input?
 
-A step of decoding is made of small matrix products, on which two processes of one thread each get further than one
-of two threads (docs/decisions/12). Requests are sorted by length and cut into shares; a share is one call of
+A step of decoding is made of small matrix products, on which two processes of one thread each can get further than
+one of two threads (docs/decisions/17). Requests are sorted by length and cut into shares; a share is one call of
 `translate`, whichever process makes it, so that how many there are changes no bit of the output.
 """
 

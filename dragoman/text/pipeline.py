@@ -6,12 +6,13 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from dragoman.contracts import Bitext, Progress, UserError, quiet
 from dragoman.text.normalise import nfc
@@ -21,8 +22,6 @@ from dragoman.text.sentences import split_sentences
 from dragoman.text.subwords import SubwordSegmenter, fit_subwords
 from dragoman.text.vocabulary import CharacterSegmenter, WordSegmenter, fit_characters, fit_words
 from dragoman.text.words import word_spans
-
-__all__ = ["AnySegmenter", "Pipeline", "TextOptions", "fit_pipeline", "unknown_units"]
 
 AnySegmenter = SubwordSegmenter | WordSegmenter | CharacterSegmenter
 _CLASSES: dict[str, type[SubwordSegmenter] | type[WordSegmenter] | type[CharacterSegmenter]] = {
@@ -73,7 +72,6 @@ class Pipeline:
             files[side] = f"{names[side]}.{'model' if kind == 'subwords' else 'json'}"
             write_whole(folder / files[side], segmenter.to_bytes())
         card = {
-            "format": 1,
             "source_language": self.source_language,
             "target_language": self.target_language,
             "longest": self.longest,
@@ -81,24 +79,16 @@ class Pipeline:
             "source": {"units": class_name(self.source), "file": files["source"]},
             "target": {"units": class_name(self.target), "file": files["target"]},
         }
-        write_whole(folder / _CARD, (json.dumps(card, ensure_ascii=False, indent=2) + "\n").encode())
+        write_card(folder, card)
 
     @classmethod
     def load(cls, folder: Path) -> Pipeline:
         """Raises UserError naming the file that is missing or damaged."""
-        path = folder / _CARD
-        try:
-            card = json.loads(path.read_bytes())
-            if card["format"] != 1:
-                raise UserError(f"{path}: format {card['format']} is newer than this program")
+        with reading_card(folder) as card:
             joint = card["source"] == card["target"]
             languages = str(card["source_language"]), str(card["target_language"])
             sides = [(str(card[side]["units"]), str(card[side]["file"])) for side in ("source", "target")]
             longest, sentences = int(card["longest"]), int(card["sentences"])
-        except OSError as error:
-            raise UserError(f"{path}: {error.strerror}") from error
-        except (KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{path}: damaged") from error
         source = read_segmenter(folder, *sides[0])
         target = source if joint else read_segmenter(folder, *sides[1])
         return cls(source, target, joint, *languages, longest, sentences)
@@ -194,6 +184,27 @@ def read_segmenter(folder: Path, units: str, name: str) -> AnySegmenter:
         raise UserError(f"{folder / _CARD}: units {units!r} are unknown to this program") from error
     except ValueError as error:
         raise UserError(f"{path}: damaged: {error}") from error
+
+
+def write_card(folder: Path, card: Mapping[str, object]) -> None:
+    """Write text.json, which tells what the other files are."""
+    text = json.dumps({"format": 1, **card}, ensure_ascii=False, indent=2)
+    write_whole(folder / _CARD, f"{text}\n".encode())
+
+
+@contextmanager
+def reading_card(folder: Path) -> Iterator[dict[str, Any]]:
+    """What text.json says. UserError naming it where it is missing, or does not hold what the block looks for."""
+    path = folder / _CARD
+    try:
+        card = json.loads(path.read_bytes())
+        if card["format"] != 1:
+            raise UserError(f"{path}: format {card['format']} is newer than this program")
+        yield card
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{path}: damaged") from error
 
 
 def write_whole(path: Path, content: bytes) -> None:

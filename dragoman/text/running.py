@@ -8,7 +8,6 @@ characters, whatever a document is.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,14 +15,20 @@ from itertools import islice
 from pathlib import Path
 from typing import cast, get_args
 
-from dragoman.contracts import PieceTable, Progress, UserError, quiet
+from dragoman.contracts import PieceTable, Progress, quiet
 from dragoman.text.normalise import one_line
 from dragoman.text.options import Document, RunningTextOptions
 from dragoman.text.pieces import FIRST_FREE, LINE_END
-from dragoman.text.pipeline import AnySegmenter, class_name, fit_segmenter, read_segmenter, write_whole
+from dragoman.text.pipeline import (
+    AnySegmenter,
+    class_name,
+    fit_segmenter,
+    read_segmenter,
+    reading_card,
+    write_card,
+    write_whole,
+)
 from dragoman.texts import Text
-
-_CARD = "text.json"
 
 
 @dataclass(frozen=True)
@@ -95,27 +100,22 @@ class RunningText:
         name = f"pieces.{'model' if units == 'subwords' else 'json'}"
         write_whole(folder / name, self.segmenter.to_bytes())
         card = {
-            **{"format": 1, "language": self.language, "document": self.document, "longest": self.longest},
-            **{"units": units, "file": name},
+            "language": self.language,
+            "document": self.document,
+            "longest": self.longest,
+            "units": units,
+            "file": name,
         }
-        write_whole(folder / _CARD, (json.dumps(card, ensure_ascii=False, indent=2) + "\n").encode())
+        write_card(folder, card)
 
     @classmethod
     def load(cls, folder: Path) -> RunningText:
         """Raises UserError naming the file that is missing or damaged."""
-        path = folder / _CARD
-        try:
-            card = json.loads(path.read_bytes())
-            if card["format"] != 1:
-                raise UserError(f"{path}: format {card['format']} is newer than this program")
+        with reading_card(folder) as card:
             document, longest = card["document"], int(card["longest"])
             if document not in get_args(Document):
                 raise ValueError(document)
             language, units, name = (str(card[key]) for key in ("language", "units", "file"))
-        except OSError as error:
-            raise UserError(f"{path}: {error.strerror}") from error
-        except (KeyError, TypeError, ValueError) as error:
-            raise UserError(f"{path}: damaged") from error
         return cls(read_segmenter(folder, units, name), language, cast(Document, document), longest)
 
 

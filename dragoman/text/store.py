@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -29,11 +29,13 @@ from dragoman.text.normalise import one_line
 from dragoman.text.pipeline import Pipeline
 from dragoman.text.places import piece_links, shared
 from dragoman.text.words import word_spans
+from dragoman.wording import summary_of
 
 Ids = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
-_CHUNK = 8192
-_CARD = "store.json"
+CHUNK = 8192  # pairs, or lines, that are encoded at once
+CARD = "store.json"
+Store = TypeVar("Store")
 
 
 @dataclass(frozen=True)
@@ -125,9 +127,7 @@ class PairStore:
 
     def summary(self) -> str:
         """One line for people: "11 of 12 pairs kept: 1 too long"."""
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.set_aside.most_common())
-        kept = f"{len(self):,} of {len(self) + self.set_aside.total():,} pairs kept"
-        return f"{kept}: {reasons}" if reasons else kept
+        return summary_of(len(self), self.set_aside)
 
 
 def _none(pairs: int) -> _Side:
@@ -152,17 +152,23 @@ def build_store(
     """
     front = [] if tag is None else [tag]
     key = " ".join(map(str, [bitext.fingerprint, pipeline.fingerprint, max_pieces, *front]))
+    return found_or_made(
+        folder, key, _open, lambda aside: _write(aside, bitext, pipeline, max_pieces, report, threads, front)
+    )
+
+
+def found_or_made(folder: Path, key: str, read: Callable[[Path], Store | None], write: Callable[[Path], None]) -> Store:
+    """What `read` finds in the folder of that key; where it finds none, `write` fills it aside, and it is renamed."""
     place = folder / f"ids-{hashlib.blake2b(key.encode(), digest_size=8).hexdigest()}"
-    kept = _open(place)
-    if kept is not None:
-        return kept
-    aside = folder / f".{place.name}.part"
-    for left_over in (aside, place):
-        shutil.rmtree(left_over, ignore_errors=True)
-    aside.mkdir(parents=True)
-    _write(aside, bitext, pipeline, max_pieces, report, threads, front)
-    os.replace(aside, place)
-    store = _open(place)
+    store = read(place)
+    if store is None:
+        aside = folder / f".{place.name}.part"
+        for left_over in (aside, place):
+            shutil.rmtree(left_over, ignore_errors=True)
+        aside.mkdir(parents=True)
+        write(aside)
+        os.replace(aside, place)
+        store = read(place)
     assert store is not None, f"{place} cannot be read back"
     return store
 
@@ -170,7 +176,7 @@ def build_store(
 def _open(place: Path) -> PairStore | None:
     """The store in the folder; None where there is none or its files are not whole."""
     try:
-        card = json.loads((place / _CARD).read_bytes())
+        card = json.loads((place / CARD).read_bytes())
         pairs, set_aside = int(card["pairs"]), Counter({str(k): int(v) for k, v in card["set_aside"].items()})
         sides = []
         for name in ("source", "target", *(["links"] if card.get("linked") else [])):
@@ -239,11 +245,10 @@ def _write(
             seen += len(chunk)
             report(Progress("encoding", seen, len(bitext)))
     if not pairs:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in set_aside.most_common())
         shutil.rmtree(folder)
-        raise UserError(f"0 of {seen:,} pairs kept: {reasons}" if reasons else "0 pairs to train on")
+        raise UserError(summary_of(0, set_aside) if set_aside else "0 pairs to train on")
     card = {"pairs": pairs, "set_aside": dict(set_aside), "linked": len(writers) > 2}
-    (folder / _CARD).write_text(json.dumps(card) + "\n", encoding="utf-8")
+    (folder / CARD).write_text(json.dumps(card) + "\n", encoding="utf-8")
 
 
 def _flat_links(pair: SentencePair, pipeline: Pipeline, source: list[int], target: list[int], before: int) -> list[int]:
@@ -264,5 +269,5 @@ def _fault(source: int, target: int, max_pieces: int) -> str:
 
 def _chunks(bitext: Bitext) -> Iterator[list[SentencePair]]:
     walk = iter(bitext)
-    while chunk := list(islice(walk, _CHUNK)):
+    while chunk := list(islice(walk, CHUNK)):
         yield chunk

@@ -7,9 +7,7 @@ renamed when whole.
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,17 +17,13 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from dragoman.contracts import Progress, UserError, quiet
 from dragoman.text.pieces import LINE_END
 from dragoman.text.running import RunningText, marked
+from dragoman.text.store import CARD, CHUNK, Ids, Offsets, found_or_made
 from dragoman.texts import Text
-
-Ids = npt.NDArray[np.int32]
-Offsets = npt.NDArray[np.int64]
-_CHUNK = 8192
-_CARD = "store.json"
+from dragoman.wording import summary_of
 
 
 @dataclass(frozen=True)
@@ -56,9 +50,7 @@ class TextStore:
 
     def summary(self) -> str:
         """One line for people: "11 of 12 documents kept: 1 too long"."""
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.set_aside.most_common())
-        kept = f"{len(self):,} of {len(self) + self.set_aside.total():,} documents kept"
-        return f"{kept}: {reasons}" if reasons else kept
+        return summary_of(len(self), self.set_aside, "documents")
 
 
 def build_text_store(
@@ -74,25 +66,13 @@ def build_text_store(
     """
     longest = 0 if pipeline.document == "file" else max_pieces
     key = f"{text.fingerprint} {pipeline.fingerprint} {longest}"
-    place = folder / f"ids-{hashlib.blake2b(key.encode(), digest_size=8).hexdigest()}"
-    kept = _open(place)
-    if kept is not None:
-        return kept
-    aside = folder / f".{place.name}.part"
-    for left_over in (aside, place):
-        shutil.rmtree(left_over, ignore_errors=True)
-    aside.mkdir(parents=True)
-    _write(aside, text, pipeline, longest, report)
-    os.replace(aside, place)
-    store = _open(place)
-    assert store is not None, f"{place} cannot be read back"
-    return store
+    return found_or_made(folder, key, _open, lambda aside: _write(aside, text, pipeline, longest, report))
 
 
 def _open(place: Path) -> TextStore | None:
     """The store in the folder; None where there is none or its files are not whole."""
     try:
-        card = json.loads((place / _CARD).read_bytes())
+        card = json.loads((place / CARD).read_bytes())
         set_aside = Counter({str(name): int(count) for name, count in card["set_aside"].items()})
         offsets = np.memmap(place / "text.offsets", dtype=np.int64, mode="r")
         ids = np.memmap(place / "text.ids", dtype=np.int32, mode="r")
@@ -120,7 +100,7 @@ def _write(folder: Path, text: Text, pipeline: RunningText, longest: int, report
         raise UserError(f"0 of {set_aside.total():,} {what} kept: all have more than {longest:,} pieces (max_pieces)")
     (folder / "text.offsets").write_bytes(np.array(offsets, dtype=np.int64).tobytes())
     card = {"documents": len(offsets) - 1, "set_aside": dict(set_aside)}
-    (folder / _CARD).write_text(json.dumps(card) + "\n", encoding="utf-8")
+    (folder / CARD).write_text(json.dumps(card) + "\n", encoding="utf-8")
 
 
 def _parts(
@@ -131,7 +111,7 @@ def _parts(
     end, seen, size = pipeline.pieces.end, 0, 0
     begun: list[int] = []
     walk = marked(text, pipeline.document)
-    while chunk := list(islice(walk, _CHUNK)):
+    while chunk := list(islice(walk, CHUNK)):
         for ids, (_, is_last) in zip(pipeline.segmenter.encode(line for line, _ in chunk), chunk, strict=True):
             size += len(ids) + 1
             fits = not longest or size - 1 <= longest

@@ -34,7 +34,7 @@ SOURCES = [pair.source for pair in PAIRS]
 def pipeline(units: Any, joint: bool) -> Pipeline:
     if units == "unigram" and joint:
         return small_pipeline()
-    return replace(fit_pipeline(generated_bitext(120, "en", "de"), TextOptions(units, 500, joint)), longest=30)
+    return replace(fit_pipeline(generated_bitext(120, "en", "de"), TextOptions(units, 500, joint=joint)), longest=30)
 
 
 def translator(units: str = "unigram", joint: bool = True, **shape: Any) -> NeuralTranslator:

@@ -13,7 +13,6 @@ from torch import nn
 from dragoman.contracts import Precision, UserError
 from dragoman.neural.network import OutputLayer
 from dragoman.neural.quantised import (
-    PRODUCTS,
     BFloat16Product,
     Int8Product,
     at_precision,
@@ -45,7 +44,7 @@ def whole(rows: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int64], npt.NDA
 def test_int8_is_the_exact_integer_computation(rows: int, inputs: int, outputs: int, with_bias: bool) -> None:
     states, weight = drawn(rows, inputs), drawn(outputs, inputs, seed=2)
     bias = drawn(outputs, seed=3) if with_bias else None
-    found = Int8Product(weight, bias)(states)
+    found = Int8Product.quantised(weight, bias)(states)
     q_states, s_states = whole(states.numpy())
     q_weight, s_weight = whole(weight.numpy())
     expected = (q_states @ q_weight.T).astype(np.float32) * s_states * s_weight[:, 0]
@@ -57,7 +56,7 @@ def test_int8_is_the_exact_integer_computation(rows: int, inputs: int, outputs: 
 
 def test_int8_is_as_near_as_half_a_step_of_each_number_allows() -> None:
     states, weight = drawn(30, 64), drawn(50, 64, seed=2)
-    found = Int8Product(weight)(states).double()
+    found = Int8Product.quantised(weight)(states).double()
     states_step = states.abs().amax(1, keepdim=True).double() / 254
     weight_step = weight.abs().amax(1)[None].double() / 254
     bound = (
@@ -69,7 +68,7 @@ def test_int8_is_as_near_as_half_a_step_of_each_number_allows() -> None:
 
 
 def test_what_a_row_comes_to_does_not_depend_on_the_rows_beside_it() -> None:
-    product = Int8Product(drawn(24, 32), drawn(24))
+    product = Int8Product.quantised(drawn(24, 32), drawn(24))
     states = drawn(50, 32, seed=4)
     states[7] *= 1e4  # one step for all rows together would flatten the others
     together = product(states)
@@ -82,14 +81,14 @@ def test_what_a_row_comes_to_does_not_depend_on_the_rows_beside_it() -> None:
 
 def test_a_row_of_zeros_gives_the_bias_and_nothing_hides_a_number_that_is_none() -> None:
     bias = drawn(9)
-    product = Int8Product(drawn(9, 16), bias)
+    product = Int8Product.quantised(drawn(9, 16), bias)
     states = torch.zeros(3, 16)
     states[1, 3] = float("nan")
     found = product(states)
     assert torch.equal(found[0], bias)
     assert torch.equal(found[2], bias)
     assert found[1].isnan().all()
-    assert torch.equal(Int8Product(torch.zeros(9, 16), bias)(drawn(1, 16))[0], bias)
+    assert torch.equal(Int8Product.quantised(torch.zeros(9, 16), bias)(drawn(1, 16))[0], bias)
 
 
 def test_bf16_is_torchs_own_product_as_fp32() -> None:
@@ -118,9 +117,10 @@ def test_every_matrix_is_replaced_and_nothing_else(precision: Precision, tied: b
     assert type(changed) is type(made)
     assert (made.precision, changed.precision) == ("fp32", precision)
     kinds = {name: type(module) for name, module in made.named_modules()}
+    product = {"bf16": BFloat16Product, "int8": Int8Product}[precision]
     for name, module in changed.named_modules():
-        assert (type(module) is PRODUCTS[precision]) == (kinds[name] in (nn.Linear, OutputLayer)), name
-        assert type(module) is PRODUCTS[precision] or type(module) is kinds[name]
+        assert (type(module) is product) == (kinds[name] in (nn.Linear, OutputLayer)), name
+        assert type(module) is product or type(module) is kinds[name]
     old, new = dict(made.named_parameters()), dict(changed.named_parameters())
     assert new
     assert all(parameter is old[name] for name, parameter in new.items())

@@ -189,7 +189,7 @@ def test_other_threads_on_the_way_are_said(out: Path) -> None:
 
 def test_the_run_says_which_device_and_how_many_threads_it_had(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakeTranslator, "resolve_device", staticmethod(lambda device: "cpu"), raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    monkeypatch.setattr(lifecycle, "cores", lambda: 6)
     interrupted(out, 4, device="auto", threads=0)
     notes: list[str] = []
     facts = train(out, device="cpu", threads=6, report=lambda progress: notes.append(progress.note)).facts

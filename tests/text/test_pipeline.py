@@ -12,8 +12,8 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from dragoman.contracts import Progress, UserError
-from dragoman.text.options import Units
-from dragoman.text.pipeline import Pipeline, TextOptions, fit_pipeline
+from dragoman.text.options import TextOptions, Units
+from dragoman.text.pipeline import Pipeline, fit_pipeline
 from tests.text.tiny import TinyBitext, made_pairs
 
 BITEXT = TinyBitext(made_pairs(200))

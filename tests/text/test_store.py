@@ -12,8 +12,9 @@ import pytest
 
 from dragoman.contracts import Progress, SentencePair, UserError
 from dragoman.text import store as text_store
+from dragoman.text.options import TextOptions
 from dragoman.text.pieces import BACK_TRANSLATED, TAG_IDS
-from dragoman.text.pipeline import TextOptions, fit_pipeline
+from dragoman.text.pipeline import fit_pipeline
 from dragoman.text.store import build_store
 from tests.text.tiny import TinyBitext, made_pairs
 
@@ -162,7 +163,7 @@ class Endless:
 
 
 def test_memory_does_not_grow_with_the_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_store, "_CHUNK", 100)
+    monkeypatch.setattr(text_store, "CHUNK", 100)
 
     def peak(count: int) -> int:
         tracemalloc.start()
