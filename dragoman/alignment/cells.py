@@ -7,14 +7,14 @@ more cells than fit is walked in blocks, whose rows are looked up again each tim
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from dragoman.alignment import kernels
-from dragoman.alignment.numbers import Integers, NumberedPairs, Words32
+from dragoman.alignment.numbers import Floats, Integers, NumberedPairs, Words32
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,12 @@ class Occurrences:
     begins_V: Integers
     pairs_X: Words32
 
+    def parts(self, count: int) -> list[tuple[int, int]]:
+        """The words in so many runs of about equally many places."""
+        begins = self.begins_V
+        cuts = np.searchsorted(begins, [begins[-1] * part // count for part in range(1, count)])
+        return list(itertools.pairwise([0, *cuts.tolist(), len(begins) - 1]))
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -100,17 +106,30 @@ class Cells:
         for first, last in zip(self.edges[:-1], self.edges[1:], strict=True):
             yield self._block(first, last)
 
+    def counter(self, block: Block, post_X2: Floats, counts_DW: Floats) -> Callable[[int, int], None]:
+        """What adds the links that some source words [first, last) have in a block to the counts."""
+        where, source, target = self.occurrences, self.pairs.source, self.pairs.target
+
+        def count(first: int, last: int) -> None:
+            kernels.count_links(
+                *(first, last, block.first, block.last, where.places_X, where.begins_V, where.pairs_X),
+                *(source.begins_N, target.begins_N, block.cell_begins_N, block.slots_X, post_X2, counts_DW),
+            )
+
+        return count
+
     def _block(self, first: int, last: int) -> Block:
         begins, partners, where = self.pairs.cell_begins_N, self.partners, self.occurrences
         slots_X = np.empty(int(begins[last] - begins[first]), np.int32)
         missing = len(partners)
         scratch_V = np.full(self.pairs.target.vocabulary, missing, np.int32)
+        inside_N = begins - begins[first]
         kernels.fill_slots(
             *(first, last, where.places_X, where.begins_V, where.pairs_X),
             *(self.pairs.source.begins_N, self.pairs.target.begins_N, self.pairs.target.words_X),
-            *(begins, partners.row_begins_V, partners.targets_D, missing, scratch_V, slots_X),
+            *(inside_N, partners.row_begins_V, partners.targets_D, missing, scratch_V, slots_X),
         )
-        return Block(first, last, begins - begins[first], slots_X)
+        return Block(first, last, inside_N, slots_X)
 
 
 def occurrences_of(pairs: NumberedPairs) -> Occurrences:

@@ -12,6 +12,7 @@ from dragoman.alignment.cells import find_cells
 from dragoman.alignment.fertility import FertileModel, distortion_of, first_fertilities
 from dragoman.alignment.hmm import ChainModel, first_jumps
 from dragoman.alignment.ibm import Diagonal, PlaceModel, Table
+from dragoman.alignment.lexicon import uniform_shared
 from dragoman.alignment.sampler import Choices, sample_model
 from dragoman.alignment.symmetrise import merged
 from tests.alignment.small import HOUSES, WORK, cells_of, numbered, random_lexicon
@@ -38,6 +39,7 @@ def everything() -> dict[str, Any]:
     models: dict[str, Any] = {
         "places": PlaceModel(lexicon, (Diagonal(0.1, 4.0), Diagonal(0.1, 4.0))),
         "chain": ChainModel(lexicon, first_jumps(3), 0.2, ignore=1e-3),
+        "agreed": ChainModel(uniform_shared(cells.partners), first_jumps(3), 0.2, agree=True),
         "fertile": FertileModel(lexicon, (distortion_of(Table({})),) * 2, fertility, 0.1),
     }
     found: dict[str, Any] = {"rows": cells.partners.row_begins_V, "partners": cells.partners.targets_D}
