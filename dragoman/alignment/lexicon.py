@@ -13,9 +13,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from dragoman.alignment import kernels
+from dragoman.alignment import lexicon_kernels
 from dragoman.alignment.cells import Partners
 from dragoman.alignment.em import Expectation, in_threads
+from dragoman.alignment.kernels import TINY
 from dragoman.alignment.numbers import Doubles, Floats
 
 FLOOR, STRANGE = 1e-9, 1e-7
@@ -82,16 +83,16 @@ class Lexicon:
             return shared_lexicon(self.partners, expected)
         partners, counts_D2 = self.partners, expected.counts_DW
         sums_T, partners_T = np.zeros(partners.target_words), np.zeros(partners.target_words, np.int64)
-        kernels.sums_of_targets(counts_D2, partners.targets_D, sums_T, partners_T)
+        lexicon_kernels.sums_of_targets(counts_D2, partners.targets_D, sums_T, partners_T)
         alpha, table_D2 = self.prior.alpha, np.empty_like(self.table_D2)
         if alpha:
-            sums_T = np.array([kernels.exp_digamma(value) for value in sums_T + alpha * partners_T])
+            sums_T = np.array([lexicon_kernels.exp_digamma(value) for value in sums_T + alpha * partners_T])
         floor = FLOOR if alpha else 0.0
         cuts = np.searchsorted(partners.row_begins_V, [len(partners) * part // threads for part in range(threads + 1)])
         cuts[-1] = partners.source_words
         jobs = [
             partial(
-                kernels.normalise,
+                lexicon_kernels.normalise,
                 *(int(first), int(last), counts_D2, partners.row_begins_V, partners.targets_D),
                 *(sums_T, alpha, floor, table_D2),
             )
@@ -141,7 +142,7 @@ class SharedLexicon:
         begins_V = np.empty_like(partners.row_begins_V)
         targets_D, table_D2 = np.empty(0, np.int32), np.empty((0, 2), np.float32)
         for _ in range(2):  # at first they are counted alone
-            kernels.keep_rows(
+            lexicon_kernels.keep_rows(
                 *(partners.row_begins_V, partners.targets_D, self.links_D1, self.scale_S, self.scale_T),
                 *(np.float32(least), begins_V, targets_D, table_D2),
             )
@@ -157,8 +158,9 @@ class SharedLexicon:
 def shared_lexicon(partners: Partners, expected: Expectation) -> SharedLexicon:
     """What follows from links that both directions have: c / sum c."""
     sums_S, sums_T = np.zeros(partners.source_words), np.zeros(partners.target_words)
-    kernels.sums_of_sources(expected.counts_DW, partners.row_begins_V, sums_S)
-    kernels.sums_of_targets(expected.counts_DW, partners.targets_D, sums_T, np.zeros(partners.target_words, np.int64))
+    partners_T = np.zeros(partners.target_words, np.int64)
+    lexicon_kernels.sums_of_sources(expected.counts_DW, partners.row_begins_V, sums_S)
+    lexicon_kernels.sums_of_targets(expected.counts_DW, partners.targets_D, sums_T, partners_T)
     return SharedLexicon(
         partners,
         expected.counts_DW,
@@ -190,7 +192,7 @@ def inverse(sums_V: Doubles) -> Doubles:
 def shares(counts_V: Doubles, alpha: float) -> Floats:
     """c / sum c, with alpha added to each count."""
     smooth_V = counts_V + alpha
-    found: Floats = (smooth_V / max(smooth_V.sum(), kernels.TINY)).astype(np.float32)
+    found: Floats = (smooth_V / max(smooth_V.sum(), TINY)).astype(np.float32)
     return found
 
 

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dragoman.alignment import chain_kernels, fertility_kernels, kernels, linking_kernels, sampling_kernels
+from dragoman.alignment import (
+    chain_kernels,
+    fertility_kernels,
+    kernels,
+    lexicon_kernels,
+    linking_kernels,
+    sampling_kernels,
+)
 from dragoman.alignment.cells import find_cells
 from dragoman.alignment.fertility import FertileModel, distortion_of, first_fertilities
 from dragoman.alignment.hmm import ChainModel, first_jumps
@@ -17,7 +24,7 @@ from dragoman.alignment.sampler import Choices, sample_model
 from dragoman.alignment.symmetrise import merged
 from tests.alignment.small import HOUSES, WORK, cells_of, numbered, random_lexicon
 
-MODULES = (kernels, chain_kernels, sampling_kernels, linking_kernels, fertility_kernels)
+MODULES = (kernels, chain_kernels, sampling_kernels, linking_kernels, fertility_kernels, lexicon_kernels)
 NAMES = {name for module in MODULES for name, thing in vars(module).items() if hasattr(thing, "py_func")}
 
 

@@ -19,9 +19,9 @@ from dragoman.alignment.cells import Cells, find_cells
 from dragoman.alignment.em import expect_and_maximise
 from dragoman.alignment.hmm import ChainModel, Jumps, first_jumps
 from dragoman.alignment.ibm import Diagonal, PlaceModel, Places, Table, Uniform
-from dragoman.alignment.kernels import exp_digamma
 from dragoman.alignment.learning import LEARNERS
 from dragoman.alignment.lexicon import SharedLexicon, uniform_lexicon, uniform_shared
+from dragoman.alignment.lexicon_kernels import exp_digamma
 from dragoman.alignment.recipes import FAST
 from tests.alignment.small import WORK, cells_of, numbered, random_lexicon, tables_of
 
