@@ -128,7 +128,7 @@ class WordAligner:
     def _believed(self, pairs: NumberedPairs, model: Any) -> Iterator[tuple[Block, Floats]]:
         """The posteriors of all pairs, block by block."""
         cells = known_cells(pairs, self._partners, CELLS_AT_ONCE)
-        for block in cells.blocks():
+        for block in cells.blocks(self.threads):
             yield block, model.posteriors(cells, block, self.threads)
 
     def _links_in(self, pairs: NumberedPairs, block: Block, post_X2: Floats, symmetry: Any) -> list[list[Rated]]:

@@ -8,14 +8,13 @@ read off afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from dragoman.alignment.cells import Block, Cells, Partners
+from dragoman.alignment.cells import Block, Cells, Partners, in_threads
 from dragoman.alignment.numbers import Doubles, Floats
 from dragoman.contracts import Interrupted, Progress, Work
 
@@ -61,14 +60,6 @@ Walk = Callable[[Block, int, int, Tally, Floats], Doubles]
 NO_FLOATS = np.zeros((0, 2), np.float32)
 
 
-def in_threads(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-    """The results of all jobs, each in a thread of its own: kernels run without the interpreter's lock."""
-    if len(jobs) == 1:
-        return [jobs[0]()]
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        return list(pool.map(lambda job: job(), jobs))
-
-
 def expected(
     cells: Cells,
     threads: int,
@@ -84,12 +75,11 @@ def expected(
     partners = cells.partners
     counts_DW = np.zeros((len(partners), columns), np.float32)
     tallies = [empty_tally(partners, choices) for _ in range(threads)]
-    logs = np.zeros(2)
-    for block in cells.blocks():
-        post_X2, found = _walked(walk, block, tallies)
-        logs += np.sum(found, axis=0)
-        count = cells.counter(block, post_X2, counts_DW)
-        in_threads([partial(count, first, last) for first, last in cells.occurrences.parts(threads)])
+    logs, room_X2 = np.zeros(2), np.empty((cells.most, 2), np.float32)
+    for block in cells.blocks(threads):
+        post_X2 = room_X2[: len(block.slots_X)]
+        logs += np.sum(_walked(walk, block, tallies, post_X2), axis=0)
+        cells.count(block, post_X2, counts_DW, threads)
     sums = tallies[0]
     for tally in tallies[1:]:
         for total, more in zip(_small(sums), _small(tally), strict=True):
@@ -97,14 +87,10 @@ def expected(
     return Expectation(counts_DW, sums.nulls_T, sums.nulls_S, sums.choices, (float(logs[0]), float(logs[1])))
 
 
-def _walked(walk: Walk, block: Block, tallies: Sequence[Tally]) -> tuple[Floats, list[Doubles]]:
-    """The posteriors of all cells of a block, X x 2, and the log-likelihoods that each thread found."""
-    kept_X2 = np.empty((len(block.slots_X), 2), np.float32)
-    jobs = [
-        partial(walk, block, first, last, tally, kept_X2)
-        for (first, last), tally in zip(block.parts(len(tallies)), tallies, strict=True)
-    ]
-    return kept_X2, in_threads(jobs)
+def _walked(walk: Walk, block: Block, tallies: Sequence[Tally], post_X2: Floats) -> list[Doubles]:
+    """Write the posteriors of all cells of a block. Result: the log-likelihoods that each thread found."""
+    parts = zip(block.parts(len(tallies)), tallies, strict=True)
+    return in_threads([partial(walk, block, first, last, tally, post_X2) for (first, last), tally in parts])
 
 
 def _small(tally: Tally) -> tuple[Doubles, ...]:
@@ -122,7 +108,8 @@ def kept_posteriors(
     walk: Walk, partners: Partners, block: Block, threads: int, choices: Sequence[tuple[int, ...]]
 ) -> Floats:
     """The posteriors of all cells of a block, X x 2."""
-    post_X2, _ = _walked(walk, block, [empty_tally(partners, choices) for _ in range(threads)])
+    post_X2 = np.empty((len(block.slots_X), 2), np.float32)
+    _walked(walk, block, [empty_tally(partners, choices) for _ in range(threads)], post_X2)
     return post_X2
 
 

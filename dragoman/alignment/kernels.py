@@ -67,6 +67,8 @@ def places_from(occurrences_X, begin, end, least):
 
 @kernel
 def fill_slots(
+    first_word,
+    last_word,
     first,
     last,
     occurrences_X,
@@ -82,11 +84,12 @@ def fill_slots(
     slot_V,
     slots_X,
 ):
-    """Slots of the cells of the pairs [first, last): cell (i, j) of a pair lies at cell_begins + i * J + j.
+    """Slots of the cells of the source words [first_word, last_word) in the pairs [first, last): cell (i, j) of a pair
+    lies at cell_begins + i * J + j.
 
-    slot_V: scratch, `missing` everywhere: the slot of words that are no partners.
+    slot_V: scratch, `missing` everywhere: the slot of words that are no partners. missing negative: all of them are.
     """
-    for word in range(len(word_begins_V) - 1):
+    for word in range(first_word, last_word):
         begin = places_from(occurrences_X, word_begins_V[word], word_begins_V[word + 1], source_begins_N[first])
         end = places_from(occurrences_X, begin, word_begins_V[word + 1], source_begins_N[last])
         if begin == end:
@@ -101,8 +104,9 @@ def fill_slots(
             cell = cell_begins_N[pair] + (at - source_begins_N[pair]) * length
             for j in range(length):
                 slots_X[cell + j] = slot_V[targets_X[target + j]]
-        for row in range(row_begins_V[word], row_begins_V[word + 1]):
-            slot_V[partners_D[row]] = missing
+        if missing >= 0:
+            for row in range(row_begins_V[word], row_begins_V[word + 1]):
+                slot_V[partners_D[row]] = missing
 
 
 @kernel
@@ -111,9 +115,7 @@ def count_links(
     last_word,
     first,
     last,
-    occurrences_X,
-    word_begins_V,
-    sentence_X,
+    sources_X,
     source_begins_N,
     target_begins_N,
     cell_begins_N,
@@ -125,21 +127,17 @@ def count_links(
     and q, each direction in its column; in a single one p q, which both directions get where they agree (Liang et al.
     2006). A source word's rows are its own, so that threads share the counts."""
     agreed = counts_DW.shape[1] == 1
-    for word in range(first_word, last_word):
-        begin = places_from(occurrences_X, word_begins_V[word], word_begins_V[word + 1], source_begins_N[first])
-        end = places_from(occurrences_X, begin, word_begins_V[word + 1], source_begins_N[last])
-        for place in range(begin, end):
-            at = occurrences_X[place]
-            pair = sentence_X[at]
-            length = target_begins_N[pair + 1] - target_begins_N[pair]
-            cell = cell_begins_N[pair] + (at - source_begins_N[pair]) * length
-            if agreed:
-                for at_cell in range(cell, cell + length):
-                    counts_DW[slots_X[at_cell], 0] += post_X2[at_cell, 0] * post_X2[at_cell, 1]
-            else:
-                for at_cell in range(cell, cell + length):
-                    counts_DW[slots_X[at_cell], 0] += post_X2[at_cell, 0]
-                    counts_DW[slots_X[at_cell], 1] += post_X2[at_cell, 1]
+    for pair in range(first, last):
+        begin, columns = cell_begins_N[pair], target_begins_N[pair + 1] - target_begins_N[pair]
+        for at in range(source_begins_N[pair], source_begins_N[pair + 1]):
+            if first_word <= sources_X[at] < last_word:
+                for cell in range(begin, begin + columns):
+                    if agreed:
+                        counts_DW[slots_X[cell], 0] += post_X2[cell, 0] * post_X2[cell, 1]
+                    else:
+                        counts_DW[slots_X[cell], 0] += post_X2[cell, 0]
+                        counts_DW[slots_X[cell], 1] += post_X2[cell, 1]
+            begin += columns
 
 
 @kernel

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dragoman.alignment import lexicon_kernels
-from dragoman.alignment.cells import Partners
-from dragoman.alignment.em import Expectation, in_threads
+from dragoman.alignment.cells import Partners, in_threads
+from dragoman.alignment.em import Expectation
 from dragoman.alignment.kernels import TINY
 from dragoman.alignment.numbers import Doubles, Floats
 

@@ -15,8 +15,8 @@ from functools import partial
 import numpy as np
 
 from dragoman.alignment import kernels, sampling_kernels
-from dragoman.alignment.cells import Block, Cells
-from dragoman.alignment.em import NO_FLOATS, in_threads
+from dragoman.alignment.cells import Block, Cells, in_threads
+from dragoman.alignment.em import NO_FLOATS
 from dragoman.alignment.hmm import ChainModel, Jumps
 from dragoman.alignment.lexicon import Lexicon
 from dragoman.alignment.numbers import Doubles, Floats, Integers, NumberedPairs, Side, Words32

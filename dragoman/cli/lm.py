@@ -51,7 +51,7 @@ def _to_arpa(folder: str, path: str, quiet: bool) -> None:
 
     kind = read_card(Path(folder)).kind
     if kind != KIND:
-        raise UserError(f"{folder}: is a {kind}; ARPA holds n-grams, the kind {KIND!r}")
+        raise UserError(f"{folder}: is of the kind {kind}; ARPA holds n-grams, the kind {KIND!r}")
     if Path(path).is_dir():
         raise UserError(f"{path}: is a folder, not a file")
     model: Any = load_model(Path(folder))
