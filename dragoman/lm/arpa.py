@@ -1,7 +1,7 @@
 """How do n-gram models come from other programs and go to them? (ARPA, the format that all of them read.)
 
-Base 10 is the format's own: inside of it logarithms are divided by ln 10, nowhere else. -99 and less is log 0, -inf
-among them; a back-off is finite, as in KenLM.
+Base 10 is the format's own: inside of it logarithms are divided by ln 10, nowhere else. -99 is log 0, and so is -inf; a
+back-off is finite, as in KenLM.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def write_arpa(model: NgramModel, path: str | Path) -> None:
 
 def _common(logs: Floats) -> list[float]:
     """In base 10."""
-    found: list[float] = np.maximum(logs.astype(np.float64) / math.log(10), NOTHING).tolist()
+    common_N = logs.astype(np.float64) / math.log(10)
+    found: list[float] = np.where(np.isinf(common_N), NOTHING, common_N).tolist()
     return found
 
 
@@ -198,7 +199,7 @@ def _section(
 
 
 def _natural(logs_N: Doubles) -> Doubles:
-    return np.where(logs_N > NOTHING, logs_N * math.log(10), -np.inf)
+    return np.where(logs_N == NOTHING, -np.inf, logs_N * math.log(10))
 
 
 def _blame(reader: Reader, first: int, rows: list[list[bytes]], order: int, left: int) -> NoReturn:

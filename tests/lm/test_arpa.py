@@ -97,13 +97,13 @@ def test_what_other_programs_leave_out_or_write_otherwise(tmp_path: Path) -> Non
     """No <unk> at all; <UNK>; a longest end of an n-gram that is missing, as pruning by entropy leaves it."""
     notes: list[Progress] = []
     (tmp_path / "one.arpa").write_text(BY_HAND.replace("-1.0\t<unk>\n", "").replace("ngram 1=5", "ngram 1=4"))
-    assert read_arpa(tmp_path / "one.arpa", report=notes.append).all_next()["<unk>"] == pytest.approx(
-        (-100 - 0.3) * math.log(10), rel=1e-5
-    )
+    one = read_arpa(tmp_path / "one.arpa", report=notes.append)
+    assert one.all_next()["<unk>"] == pytest.approx((-100 - 0.3) * math.log(10), rel=1e-5)
+    write_arpa(one, tmp_path / "again.arpa")
+    assert read_arpa(tmp_path / "again.arpa").all_next()["<unk>"] == pytest.approx(one.all_next()["<unk>"], rel=1e-6)
     (tmp_path / "two.arpa").write_text(BY_HAND.replace("<unk>", "<UNK>"))
-    assert read_arpa(tmp_path / "two.arpa", report=notes.append).all_next()["<unk>"] == pytest.approx(
-        -1.3 * math.log(10), rel=1e-5
-    )
+    two = read_arpa(tmp_path / "two.arpa", report=notes.append)
+    assert two.all_next()["<unk>"] == pytest.approx(-1.3 * math.log(10), rel=1e-5)
     assert [each.note.removeprefix(str(tmp_path)) for each in notes] == [
         "/one.arpa: has no <unk>: an unknown word gets log10 p = -100, as in KenLM",
         "/two.arpa:9: <UNK> is taken as <unk>: log10 p is -1.0",
