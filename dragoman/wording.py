@@ -62,10 +62,19 @@ def finite(value: object) -> object:
 
 
 def json_text(value: object) -> str:
-    """JSON for a program, in which a terminal finds nothing to obey."""
+    """JSON for a program, in which a terminal finds nothing to obey, and which has no numbers that JSON lacks."""
+    return _safe_json(value, 2)
+
+
+def json_line(value: object) -> str:
+    """The same on one line."""
+    return _safe_json(value, None)
+
+
+def _safe_json(value: object, indent: int | None) -> str:
     return _CONTROL.sub(
         lambda sign: sign[0] if sign[0] == "\n" else f"\\u{ord(sign[0]):04x}",
-        json.dumps(finite(value), ensure_ascii=False, indent=2),
+        json.dumps(finite(value), ensure_ascii=False, allow_nan=False, indent=indent),
     )
 
 

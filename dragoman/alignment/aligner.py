@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from dragoman.abilities import Coverage
 from dragoman.alignment.cells import Block, known_cells
 from dragoman.alignment.folder import read_model, write_model
 from dragoman.alignment.ibm import Diagonal, PlaceModel
@@ -126,7 +128,7 @@ class WordAligner:
     def _believed(self, pairs: NumberedPairs, model: Any) -> Iterator[tuple[Block, Floats]]:
         """The posteriors of all pairs, block by block."""
         cells = known_cells(pairs, self._partners, CELLS_AT_ONCE)
-        for block in cells.blocks():
+        for block in cells.blocks(self.threads):
             yield block, model.posteriors(cells, block, self.threads)
 
     def _links_in(self, pairs: NumberedPairs, block: Block, post_X2: Floats, symmetry: Any) -> list[list[Rated]]:
@@ -185,6 +187,20 @@ class WordAligner:
             alignment.links,
             alignment.probabilities,
         )
+
+    def coverage(self, pairs: Sequence[TextPair]) -> tuple[Coverage, Coverage]:
+        """Of the sources and of the targets, the units that it never saw; too long is what it would not have learnt
+        from."""
+        texts = [(one.source, one.target) if isinstance(one, SentencePair) else one for one in pairs]
+        keys = [(self.cutting.keys(source), self.cutting.keys(target)) for source, target in texts]
+        found = []
+        for side, words in enumerate((self.source_words, self.target_words)):
+            counts = Counter(chain.from_iterable(pair[side] for pair in keys))
+            known = frozenset(words)
+            unknown = {word: count for word, count in counts.items() if word not in known}
+            long = sum(len(pair[side]) > self.longest for pair in keys)
+            found.append(Coverage("words", counts.total(), unknown, long))
+        return found[0], found[1]
 
     def plausibility(self, pairs: Sequence[TextPair]) -> list[float]:
         """The mean over the words of both sides of log max t, t being the probability of the word given one of the

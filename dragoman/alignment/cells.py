@@ -7,14 +7,16 @@ more cells than fit is walked in blocks, whose rows are looked up again each tim
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
 from dragoman.alignment import kernels
-from dragoman.alignment.numbers import Integers, NumberedPairs, Words32
+from dragoman.alignment.numbers import Floats, Integers, NumberedPairs, Words32
 
 
 @dataclass(frozen=True)
@@ -69,15 +71,22 @@ class Occurrences:
     begins_V: Integers
     pairs_X: Words32
 
+    def parts(self, count: int) -> list[tuple[int, int]]:
+        """The words in so many runs of about equally many places."""
+        begins = self.begins_V
+        cuts = np.searchsorted(begins, [begins[-1] * part // count for part in range(1, count)])
+        return list(itertools.pairwise([0, *cuts.tolist(), len(begins) - 1]))
+
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of numbered pairs and their partners."""
+    """The cells of numbered pairs and their partners. complete: every two words of a pair are partners."""
 
     pairs: NumberedPairs
     partners: Partners
     occurrences: Occurrences
     at_once: int
+    complete: bool = False
 
     @cached_property
     def edges(self) -> list[int]:
@@ -88,29 +97,62 @@ class Cells:
             edges.append(max(edges[-1] + 1, int(np.searchsorted(begins, limit, side="right")) - 1))
         return edges
 
+    @property
+    def most(self) -> int:
+        """The cells of the largest block."""
+        return int(np.diff(self.pairs.cell_begins_N[self.edges]).max(initial=0))
+
     @cached_property
     def _only_block(self) -> Block:
-        return self._block(0, len(self.pairs))
+        return self._block(0, len(self.pairs), np.empty(self.most, np.int32), 1)
 
-    def blocks(self) -> Iterator[Block]:
-        """All pairs, in order; a corpus of one block keeps it."""
+    def blocks(self, threads: int = 1) -> Iterator[Block]:
+        """All pairs, in order; each block is spent when the next one comes, which takes its memory. A corpus of one
+        block keeps it."""
         if len(self.edges) <= 2:
             yield self._only_block
             return
-        for first, last in zip(self.edges[:-1], self.edges[1:], strict=True):
-            yield self._block(first, last)
+        room_X = np.empty(self.most, np.int32)
+        for first, last in itertools.pairwise(self.edges):
+            yield self._block(first, last, room_X, threads)
 
-    def _block(self, first: int, last: int) -> Block:
+    def count(self, block: Block, post_X2: Floats, counts_DW: Floats, threads: int) -> None:
+        """Add the expected links of a block to the counts, each thread those of its share of source words."""
+        source, target = self.pairs.source, self.pairs.target
+        jobs = [
+            partial(
+                kernels.count_links,
+                *(*words, block.first, block.last, source.words_X, source.begins_N, target.begins_N),
+                *(block.cell_begins_N, block.slots_X, post_X2, counts_DW),
+            )
+            for words in self.occurrences.parts(threads)
+        ]
+        in_threads(jobs)
+
+    def _block(self, first: int, last: int, room_X: Words32, threads: int) -> Block:
         begins, partners, where = self.pairs.cell_begins_N, self.partners, self.occurrences
-        slots_X = np.empty(int(begins[last] - begins[first]), np.int32)
-        missing = len(partners)
-        scratch_V = np.full(self.pairs.target.vocabulary, missing, np.int32)
-        kernels.fill_slots(
-            *(first, last, where.places_X, where.begins_V, where.pairs_X),
-            *(self.pairs.source.begins_N, self.pairs.target.begins_N, self.pairs.target.words_X),
-            *(begins, partners.row_begins_V, partners.targets_D, missing, scratch_V, slots_X),
-        )
-        return Block(first, last, begins - begins[first], slots_X)
+        slots_X, inside_N = room_X[: int(begins[last] - begins[first])], begins - begins[first]
+        missing = -1 if self.complete else len(partners)
+        jobs = [
+            partial(
+                kernels.fill_slots,
+                *(*words, first, last, where.places_X, where.begins_V, where.pairs_X),
+                *(self.pairs.source.begins_N, self.pairs.target.begins_N, self.pairs.target.words_X),
+                *(inside_N, partners.row_begins_V, partners.targets_D),
+                *(missing, np.full(self.pairs.target.vocabulary, missing, np.int32), slots_X),
+            )
+            for words in where.parts(threads)
+        ]
+        in_threads(jobs)
+        return Block(first, last, inside_N, slots_X)
+
+
+def in_threads(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
+    """The results of all jobs, each in a thread of its own: kernels run without the interpreter's lock."""
+    if len(jobs) == 1:
+        return [jobs[0]()]
+    with ThreadPoolExecutor(len(jobs)) as pool:
+        return list(pool.map(lambda job: job(), jobs))
 
 
 def occurrences_of(pairs: NumberedPairs) -> Occurrences:
@@ -130,7 +172,7 @@ def known_cells(pairs: NumberedPairs, partners: Partners, at_once: int) -> Cells
 def find_cells(pairs: NumberedPairs, at_once: int) -> Cells:
     """Number the partners of all words."""
     where = occurrences_of(pairs)
-    room = int(min(pairs.cell_begins_N[-1], 1 << 24))
+    room = int(min(pairs.cell_begins_N[-1], 1 << 28))  # what is not written takes no memory
     while True:
         targets_D = np.empty(max(1, room), np.int32)
         row_begins_V = kernels.number_partners(
@@ -141,4 +183,4 @@ def find_cells(pairs: NumberedPairs, at_once: int) -> Cells:
             break
         room = int(min(pairs.cell_begins_N[-1], room * 4))
     partners = Partners(row_begins_V, targets_D[: row_begins_V[-1]].copy(), pairs.target.vocabulary)
-    return Cells(pairs, partners, where, at_once)
+    return Cells(pairs, partners, where, at_once, complete=True)

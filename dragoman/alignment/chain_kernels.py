@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dragoman.alignment.kernels import TINY, count_links, gather, keep_posteriors, total_of
+from dragoman.alignment.kernels import TINY, gather, keep_pair, total_of
 from dragoman.compiling import kernel
 
 
@@ -114,14 +114,15 @@ def expect_chains(
     target_begins_N,
     cell_begins_N,
     slots_X,
-    table_D2,
+    table_DW,
+    scale_0,
+    scale_1,
     null_0,
     null_1,
     weights_2W,
     none,
     ignore,
     longest,
-    counts_DW,
     nulls_0,
     nulls_1,
     jumps_2W,
@@ -148,9 +149,13 @@ def expect_chains(
         cell = cell_begins_N[pair]
         for way in range(2):
             outputs, inputs = (columns, rows) if way == 0 else (rows, columns)
-            null_V, words_X, begin = (null_0, targets_X, target) if way == 0 else (null_1, sources_X, source)
+            scale_V, inputs_X, input_ = (scale_0, sources_X, source) if way == 0 else (scale_1, targets_X, target)
+            null_V, outputs_X, output = (null_0, targets_X, target) if way == 0 else (null_1, sources_X, source)
             one, nothing, weights = emit[way], null[way], weights_2W[way]
-            gather(slots_X, cell, rows, columns, table_D2, way, null_V, words_X, begin, one, nothing)
+            gather(
+                *(slots_X, cell, rows, columns, table_DW, scale_V, way),
+                *(inputs_X, input_, null_V, outputs_X, output, one, nothing),
+            )
             logs[way] += forward(one, nothing, weights, middle, none, ignore, outputs, inputs, a, n, s, c, t)
             backward(
                 one,
@@ -178,22 +183,5 @@ def expect_chains(
             for k in range(inputs + 1):
                 left_2KK[way, k, inputs] += left[k]
                 left[k] = 0
-        if len(counts_DW):
-            count_links(
-                slots_X,
-                cell,
-                rows,
-                columns,
-                post,
-                null_post,
-                targets_X,
-                target,
-                sources_X,
-                source,
-                counts_DW,
-                nulls_0,
-                nulls_1,
-            )
-        if len(kept_X2):
-            keep_posteriors(cell, rows, columns, post, kept_X2)
+        keep_pair(cell, rows, columns, post, null_post, targets_X, target, sources_X, source, nulls_0, nulls_1, kept_X2)
     return logs

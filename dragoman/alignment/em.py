@@ -8,14 +8,13 @@ read off afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from dragoman.alignment.cells import Block, Cells, Partners
+from dragoman.alignment.cells import Block, Cells, Partners, in_threads
 from dragoman.alignment.numbers import Doubles, Floats
 from dragoman.contracts import Interrupted, Progress, Work
 
@@ -49,25 +48,16 @@ M = TypeVar("M", bound=Model)
 
 @dataclass(frozen=True)
 class Tally:
-    """The sums of one thread, before and while it walks its pairs."""
+    """The sums of one thread, before and while it walks its pairs; links are counted afterwards."""
 
-    counts_DW: Floats
     nulls_T: Doubles
     nulls_S: Doubles
     choices: tuple[Doubles, ...]
 
 
-# (block, first, last, sums, kept posteriors) to log-likelihoods; of arrays of length 0 nothing is counted or kept.
+# (block, first, last, sums, kept posteriors) to log-likelihoods; of choices of length 0 nothing is counted.
 Walk = Callable[[Block, int, int, Tally, Floats], Doubles]
 NO_FLOATS = np.zeros((0, 2), np.float32)
-
-
-def in_threads(jobs: Sequence[Callable[[], Any]]) -> list[Any]:
-    """The results of all jobs, each in a thread of its own: kernels run without the interpreter's lock."""
-    if len(jobs) == 1:
-        return [jobs[0]()]
-    with ThreadPoolExecutor(len(jobs)) as pool:
-        return list(pool.map(lambda job: job(), jobs))
 
 
 def expected(
@@ -77,40 +67,40 @@ def expected(
     walk: Walk,
     columns: int = 2,
 ) -> Expectation:
-    """Walk all pairs, each thread over its share with sums of its own. choices: shapes of the model's own sums;
-    columns: of the counts.
+    """Walk all pairs, block by block: each thread keeps the posteriors of its share of pairs, with sums of its own,
+    then counts the links of its share of words. choices: shapes of the model's own sums; columns: of the counts.
 
-    The same number of threads gives the same sums, bit for bit.
+    The same number of threads gives the same sums, bit for bit; links are counted in the same order with any number.
     """
     partners = cells.partners
-    tallies = [empty_tally(partners, choices, (len(partners), columns)) for _ in range(threads)]
-    logs = np.zeros(2)
-    for block in cells.blocks():
-        parts = block.parts(threads)
-        jobs = [
-            partial(walk, block, first, last, tally, NO_FLOATS)
-            for (first, last), tally in zip(parts, tallies, strict=True)
-        ]
-        logs += np.sum(in_threads(jobs), axis=0)
+    counts_DW = np.zeros((len(partners), columns), np.float32)
+    tallies = [empty_tally(partners, choices) for _ in range(threads)]
+    logs, room_X2 = np.zeros(2), np.empty((cells.most, 2), np.float32)
+    for block in cells.blocks(threads):
+        post_X2 = room_X2[: len(block.slots_X)]
+        logs += np.sum(_walked(walk, block, tallies, post_X2), axis=0)
+        cells.count(block, post_X2, counts_DW, threads)
     sums = tallies[0]
     for tally in tallies[1:]:
-        np.add(sums.counts_DW, tally.counts_DW, out=sums.counts_DW)
         for total, more in zip(_small(sums), _small(tally), strict=True):
             total += more
-    return Expectation(sums.counts_DW, sums.nulls_T, sums.nulls_S, sums.choices, (float(logs[0]), float(logs[1])))
+    return Expectation(counts_DW, sums.nulls_T, sums.nulls_S, sums.choices, (float(logs[0]), float(logs[1])))
+
+
+def _walked(walk: Walk, block: Block, tallies: Sequence[Tally], post_X2: Floats) -> list[Doubles]:
+    """Write the posteriors of all cells of a block. Result: the log-likelihoods that each thread found."""
+    parts = zip(block.parts(len(tallies)), tallies, strict=True)
+    return in_threads([partial(walk, block, first, last, tally, post_X2) for (first, last), tally in parts])
 
 
 def _small(tally: Tally) -> tuple[Doubles, ...]:
     return (tally.nulls_T, tally.nulls_S, *tally.choices)
 
 
-def empty_tally(partners: Partners, choices: Sequence[tuple[int, ...]], shape: tuple[int, int] = (0, 2)) -> Tally:
-    """Sums of nothing. shape: of the counts; without rows it tells the kernels not to count links."""
+def empty_tally(partners: Partners, choices: Sequence[tuple[int, ...]]) -> Tally:
+    """Sums of nothing."""
     return Tally(
-        np.zeros(shape, np.float32),
-        np.zeros(partners.target_words),
-        np.zeros(partners.source_words),
-        tuple(np.zeros(shape) for shape in choices),
+        np.zeros(partners.target_words), np.zeros(partners.source_words), tuple(np.zeros(shape) for shape in choices)
     )
 
 
@@ -118,13 +108,9 @@ def kept_posteriors(
     walk: Walk, partners: Partners, block: Block, threads: int, choices: Sequence[tuple[int, ...]]
 ) -> Floats:
     """The posteriors of all cells of a block, X x 2."""
-    kept_X2 = np.zeros((len(block.slots_X), 2), np.float32)
-    jobs = [
-        partial(walk, block, first, last, empty_tally(partners, choices), kept_X2)
-        for first, last in block.parts(threads)
-    ]
-    in_threads(jobs)
-    return kept_X2
+    post_X2 = np.empty((len(block.slots_X), 2), np.float32)
+    _walked(walk, block, [empty_tally(partners, choices) for _ in range(threads)], post_X2)
+    return post_X2
 
 
 @dataclass(frozen=True)

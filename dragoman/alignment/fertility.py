@@ -85,7 +85,7 @@ class FertileModel:
         shapes_0, shapes_1 = cells.pairs.shapes
         return replace(
             self,
-            lexicon=self.lexicon.maximised(expected, threads),
+            lexicon=self.lexicon.maximised(expected, threads).plain,
             places=(self.places[0].maximised(shapes_0, places_0), self.places[1].maximised(shapes_1, places_1)),
             fertilities=(fertility_shares(fertile_0), fertility_shares(fertile_1)),
         )
@@ -113,9 +113,9 @@ class FertileModel:
         def walk(block: Block, first: int, last: int, tally: Tally, kept_X2: Floats) -> Doubles:
             logs: Doubles = fertility_kernels.expect_fertile(
                 *(first, last, source.words_X, source.begins_N, target.words_X, target.begins_N),
-                *(block.cell_begins_N, block.slots_X, lexicon.table_D2, lexicon.null_T, lexicon.null_S),
+                *(block.cell_begins_N, block.slots_X, *lexicon.arrays),
                 *(*priors, begins_N2, self.p1, pairs.longest, *self.fertilities),
-                *(tally.counts_DW, tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
+                *(tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
             )
             return logs
 

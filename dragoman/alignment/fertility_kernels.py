@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dragoman.alignment.kernels import count_links, count_places, gather, keep_posteriors
+from dragoman.alignment.kernels import count_places, gather, keep_pair
 from dragoman.compiling import kernel
 
 LEAST = 1e-12
@@ -141,7 +141,9 @@ def expect_fertile(
     target_begins_N,
     cell_begins_N,
     slots_X,
-    table_D2,
+    table_DW,
+    scale_0,
+    scale_1,
     null_0,
     null_1,
     prior_0,
@@ -151,7 +153,6 @@ def expect_fertile(
     longest,
     fertility_0,
     fertility_1,
-    counts_DW,
     nulls_0,
     nulls_1,
     places_0,
@@ -180,8 +181,12 @@ def expect_fertile(
             fertility, prior = (fertility_0, prior_0) if way == 0 else (fertility_1, prior_1)
             at = prior_begins_N2[pair, way]
             null_V, others, at_others = (null_0, targets_X, target) if way == 0 else (null_1, sources_X, source)
+            scale_V = scale_0 if way == 0 else scale_1
             places_X, fertile_VF = (places_0, fertile_0) if way == 0 else (places_1, fertile_1)
-            gather(slots_X, cell, rows, columns, table_D2, way, null_V, others, at_others, emit, null)
+            gather(
+                *(slots_X, cell, rows, columns, table_DW, scale_V, way),
+                *(words, begin, null_V, others, at_others, emit, null),
+            )
             for i in range(inputs + 1):
                 born[i] = 0
             for j in range(outputs):
@@ -205,27 +210,10 @@ def expect_fertile(
                 null_post[way, j] = post_JI[j, 0]
                 for i in range(inputs):
                     post[way, j, i] = max(0.0, post_JI[j, i + 1])
-            if len(counts_DW):
+            if len(places_X):
                 count_places(post[way], null_post[way], outputs, inputs, at, places_X)
                 for i in range(inputs):
                     for phi in range(fertility.shape[1]):
                         fertile_VF[words[begin + i], phi] += fertile_IF[i + 1, phi]
-        if len(counts_DW):
-            count_links(
-                slots_X,
-                cell,
-                rows,
-                columns,
-                post,
-                null_post,
-                targets_X,
-                target,
-                sources_X,
-                source,
-                counts_DW,
-                nulls_0,
-                nulls_1,
-            )
-        if len(kept_X2):
-            keep_posteriors(cell, rows, columns, post, kept_X2)
+        keep_pair(cell, rows, columns, post, null_post, targets_X, target, sources_X, source, nulls_0, nulls_1, kept_X2)
     return logs

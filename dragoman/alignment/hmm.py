@@ -15,7 +15,7 @@ import numpy as np
 from dragoman.alignment import chain_kernels, kernels
 from dragoman.alignment.cells import Block, Cells
 from dragoman.alignment.em import Expectation, Tally, Walk, expected, kept_posteriors
-from dragoman.alignment.lexicon import Lexicon
+from dragoman.alignment.lexicon import Lexicon, SharedLexicon
 from dragoman.alignment.numbers import Doubles, Floats, Integers, NumberedPairs
 
 LEAST_WEIGHT = 1e-7
@@ -75,7 +75,7 @@ class ChainModel:
     """A lexicon and jumps, of both directions. none: the probability that a word comes from no word. agree: expected
     links are the product of both directions (Liang et al. 2006)."""
 
-    lexicon: Lexicon
+    lexicon: Lexicon | SharedLexicon
     jumps: Jumps
     none: float
     agree: bool = False
@@ -116,9 +116,9 @@ class ChainModel:
         def walk(block: Block, first: int, last: int, tally: Tally, kept_X2: Floats) -> Doubles:
             logs: Doubles = chain_kernels.expect_chains(
                 *(first, last, source.words_X, source.begins_N, target.words_X, target.begins_N),
-                *(block.cell_begins_N, block.slots_X, lexicon.table_D2, lexicon.null_T, lexicon.null_S),
+                *(block.cell_begins_N, block.slots_X, *lexicon.arrays),
                 *(weights_2W, np.float32(self.none), np.float32(self.ignore), pairs.longest),
-                *(tally.counts_DW, tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
+                *(tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
             )
             return logs
 

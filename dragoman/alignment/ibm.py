@@ -15,7 +15,7 @@ import numpy as np
 from dragoman.alignment import kernels
 from dragoman.alignment.cells import Block, Cells
 from dragoman.alignment.em import Expectation, Tally, Walk, expected, kept_posteriors
-from dragoman.alignment.lexicon import Lexicon
+from dragoman.alignment.lexicon import Lexicon, SharedLexicon
 from dragoman.alignment.numbers import Doubles, Floats, Integers, NumberedPairs, Shapes
 
 
@@ -122,7 +122,7 @@ class PlaceModel:
     """A lexicon and a choice of places, of both directions. agree: expected links are the product of both (Liang et
     al. 2006)."""
 
-    lexicon: Lexicon
+    lexicon: Lexicon | SharedLexicon
     places: tuple[Places, Places]
     agree: bool = False
 
@@ -161,9 +161,9 @@ class PlaceModel:
         def walk(block: Block, first: int, last: int, tally: Tally, kept_X2: Floats) -> Doubles:
             logs: Doubles = kernels.expect_positions(
                 *(first, last, source.words_X, source.begins_N, target.words_X, target.begins_N),
-                *(block.cell_begins_N, block.slots_X, lexicon.table_D2, lexicon.null_T, lexicon.null_S),
+                *(block.cell_begins_N, block.slots_X, *lexicon.arrays),
                 *(*priors, begins_N2, pairs.longest),
-                *(tally.counts_DW, tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
+                *(tally.nulls_T, tally.nulls_S, *tally.choices, kept_X2),
             )
             return logs
 

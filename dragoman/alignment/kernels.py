@@ -54,7 +54,21 @@ def number_partners(occurrences_X, word_begins_V, sentence_X, target_begins_N, t
 
 
 @kernel
+def places_from(occurrences_X, begin, end, least):
+    """The first of [begin, end) whose occurrence is at least so far on; they are sorted."""
+    while begin < end:
+        middle = (begin + end) // 2
+        if occurrences_X[middle] < least:
+            begin = middle + 1
+        else:
+            end = middle
+    return begin
+
+
+@kernel
 def fill_slots(
+    first_word,
+    last_word,
     first,
     last,
     occurrences_X,
@@ -70,50 +84,94 @@ def fill_slots(
     slot_V,
     slots_X,
 ):
-    """Slots of the cells of the pairs [first, last): cell (i, j) of a pair lies at cell_begins + i * J + j.
+    """Slots of the cells of the source words [first_word, last_word) in the pairs [first, last): cell (i, j) of a pair
+    lies at cell_begins + i * J + j.
 
-    slot_V: scratch, `missing` everywhere: the slot of words that are no partners.
+    slot_V: scratch, `missing` everywhere: the slot of words that are no partners. missing negative: all of them are.
     """
-    for word in range(len(word_begins_V) - 1):
-        ready = False
-        for place in range(word_begins_V[word], word_begins_V[word + 1]):
+    for word in range(first_word, last_word):
+        begin = places_from(occurrences_X, word_begins_V[word], word_begins_V[word + 1], source_begins_N[first])
+        end = places_from(occurrences_X, begin, word_begins_V[word + 1], source_begins_N[last])
+        if begin == end:
+            continue
+        for row in range(row_begins_V[word], row_begins_V[word + 1]):
+            slot_V[partners_D[row]] = row
+        for place in range(begin, end):
             at = occurrences_X[place]
             pair = sentence_X[at]
-            if pair < first or pair >= last:
-                continue
-            if not ready:
-                ready = True
-                for row in range(row_begins_V[word], row_begins_V[word + 1]):
-                    slot_V[partners_D[row]] = row
-            begin = target_begins_N[pair]
-            length = target_begins_N[pair + 1] - begin
-            cell = cell_begins_N[pair] - cell_begins_N[first] + (at - source_begins_N[pair]) * length
+            target = target_begins_N[pair]
+            length = target_begins_N[pair + 1] - target
+            cell = cell_begins_N[pair] + (at - source_begins_N[pair]) * length
             for j in range(length):
-                slots_X[cell + j] = slot_V[targets_X[begin + j]]
-        if ready:
+                slots_X[cell + j] = slot_V[targets_X[target + j]]
+        if missing >= 0:
             for row in range(row_begins_V[word], row_begins_V[word + 1]):
                 slot_V[partners_D[row]] = missing
 
 
 @kernel
-def gather(slots_X, cell, rows, columns, table_D2, direction, null_V, words, begin, emit, null):
+def count_links(
+    first_word,
+    last_word,
+    first,
+    last,
+    sources_X,
+    source_begins_N,
+    target_begins_N,
+    cell_begins_N,
+    slots_X,
+    post_X2,
+    counts_DW,
+):
+    """Add the expected links of the source words [first_word, last_word) in the pairs [first, last) to the counts: p
+    and q, each direction in its column; in a single one p q, which both directions get where they agree (Liang et al.
+    2006). A source word's rows are its own, so that threads share the counts."""
+    agreed = counts_DW.shape[1] == 1
+    for pair in range(first, last):
+        begin, columns = cell_begins_N[pair], target_begins_N[pair + 1] - target_begins_N[pair]
+        for at in range(source_begins_N[pair], source_begins_N[pair + 1]):
+            if first_word <= sources_X[at] < last_word:
+                for cell in range(begin, begin + columns):
+                    if agreed:
+                        counts_DW[slots_X[cell], 0] += post_X2[cell, 0] * post_X2[cell, 1]
+                    else:
+                        counts_DW[slots_X[cell], 0] += post_X2[cell, 0]
+                        counts_DW[slots_X[cell], 1] += post_X2[cell, 1]
+            begin += columns
+
+
+@kernel
+def gather(
+    slots_X, cell, rows, columns, table_DW, scale_V, direction, inputs_X, input_, null_V, outputs_X, output, emit, null
+):
     """t(f | e) of one sentence pair: emit[j, i] of direction 0 (targets come from sources), emit[i, j] of direction 1.
 
-    rows, columns: source and target words of the pair; null[j] is t(f_j | no word), where `words` from `begin` on are
-    the f.
+    rows, columns: source and target words of the pair. inputs_X from `input_` on are the e, outputs_X from `output` on
+    the f; null[j] is t(f_j | no word). A table of one column serves both directions, times scale_V of the e.
     """
+    shared = table_DW.shape[1] == 1
     if direction == 0:
         for i in range(rows):
-            for j in range(columns):
-                emit[j, i] = table_D2[slots_X[cell + i * columns + j], 0]
+            if shared:
+                scale = scale_V[inputs_X[input_ + i]]
+                for j in range(columns):
+                    emit[j, i] = table_DW[slots_X[cell + i * columns + j], 0] * scale
+            else:
+                for j in range(columns):
+                    emit[j, i] = table_DW[slots_X[cell + i * columns + j], 0]
         for j in range(columns):
-            null[j] = null_V[words[begin + j]]
+            null[j] = null_V[outputs_X[output + j]]
     else:
         for i in range(rows):
-            for j in range(columns):
-                emit[i, j] = table_D2[slots_X[cell + i * columns + j], 1]
+            if shared:
+                for j in range(columns):
+                    scale = scale_V[inputs_X[input_ + j]]
+                    emit[i, j] = table_DW[slots_X[cell + i * columns + j], 0] * scale
+            else:
+                for j in range(columns):
+                    emit[i, j] = table_DW[slots_X[cell + i * columns + j], 1]
         for i in range(rows):
-            null[i] = null_V[words[begin + i]]
+            null[i] = null_V[outputs_X[output + i]]
 
 
 @kernel
@@ -143,46 +201,17 @@ def position_posteriors(emit, null, prior_X, at, outputs, inputs, post, null_pos
 
 
 @kernel
-def count_links(
-    slots_X,
-    cell,
-    rows,
-    columns,
-    post,
-    null_post,
-    targets_X,
-    target,
-    sources_X,
-    source,
-    counts_DW,
-    nulls_0,
-    nulls_1,
-):
-    """Add the expected links of one pair to the counts: p and q, each direction in its column; in a single one p q,
-    which both directions get where they agree (Liang et al. 2006)."""
-    agreed = counts_DW.shape[1] == 1
-    for i in range(rows):
-        for j in range(columns):
-            p, q = post[0, j, i], post[1, i, j]
-            slot = slots_X[cell + i * columns + j]
-            if agreed:
-                counts_DW[slot, 0] += p * q
-            else:
-                counts_DW[slot, 0] += p
-                counts_DW[slot, 1] += q
-    for j in range(columns):
-        nulls_0[targets_X[target + j]] += null_post[0, j]
-    for i in range(rows):
-        nulls_1[sources_X[source + i]] += null_post[1, i]
-
-
-@kernel
-def keep_posteriors(cell, rows, columns, post, kept_X2):
-    """Write the posteriors of both directions where the cells of the pair are."""
+def keep_pair(cell, rows, columns, post, null_post, targets_X, target, sources_X, source, nulls_0, nulls_1, kept_X2):
+    """How every E-step ends with a pair: write the posteriors of both directions where its cells are, and add its words
+    from no word."""
     for i in range(rows):
         for j in range(columns):
             kept_X2[cell + i * columns + j, 0] = post[0, j, i]
             kept_X2[cell + i * columns + j, 1] = post[1, i, j]
+    for j in range(columns):
+        nulls_0[targets_X[target + j]] += null_post[0, j]
+    for i in range(rows):
+        nulls_1[sources_X[source + i]] += null_post[1, i]
 
 
 @kernel
@@ -195,14 +224,15 @@ def expect_positions(
     target_begins_N,
     cell_begins_N,
     slots_X,
-    table_D2,
+    table_DW,
+    scale_0,
+    scale_1,
     null_0,
     null_1,
     prior_0,
     prior_1,
     prior_begins_N2,
     longest,
-    counts_DW,
     nulls_0,
     nulls_1,
     places_0,
@@ -212,7 +242,7 @@ def expect_positions(
     """E-step of IBM models 1 and 2 over the pairs [first, last), both directions. Result: their log-likelihoods.
 
     places_0, places_1 receive the expected choices of places, laid out as the priors; with length 0 they are not
-    counted. kept_X2: posteriors by cell; with length 0 they are not kept.
+    counted. kept_X2 receives the posteriors, by cell.
     """
     emit, post = np.empty((longest, longest), np.float32), np.empty((2, longest, longest), np.float32)
     null, null_post = np.empty(longest, np.float32), np.empty((2, longest), np.float32)
@@ -225,31 +255,18 @@ def expect_positions(
         cell = cell_begins_N[pair]
         for way in range(2):
             outputs, inputs = (columns, rows) if way == 0 else (rows, columns)
-            null_V, words_X, begin = (null_0, targets_X, target) if way == 0 else (null_1, sources_X, source)
+            scale_V, inputs_X, input_ = (scale_0, sources_X, source) if way == 0 else (scale_1, targets_X, target)
+            null_V, outputs_X, output = (null_0, targets_X, target) if way == 0 else (null_1, sources_X, source)
             prior_X, places_X = (prior_0, places_0) if way == 0 else (prior_1, places_1)
             at = prior_begins_N2[pair, way]
-            gather(slots_X, cell, rows, columns, table_D2, way, null_V, words_X, begin, emit, null)
+            gather(
+                *(slots_X, cell, rows, columns, table_DW, scale_V, way),
+                *(inputs_X, input_, null_V, outputs_X, output, emit, null),
+            )
             logs[way] += position_posteriors(emit, null, prior_X, at, outputs, inputs, post[way], null_post[way])
             if len(places_X):
                 count_places(post[way], null_post[way], outputs, inputs, at, places_X)
-        if len(counts_DW):
-            count_links(
-                slots_X,
-                cell,
-                rows,
-                columns,
-                post,
-                null_post,
-                targets_X,
-                target,
-                sources_X,
-                source,
-                counts_DW,
-                nulls_0,
-                nulls_1,
-            )
-        if len(kept_X2):
-            keep_posteriors(cell, rows, columns, post, kept_X2)
+        keep_pair(cell, rows, columns, post, null_post, targets_X, target, sources_X, source, nulls_0, nulls_1, kept_X2)
     return logs
 
 
@@ -261,53 +278,3 @@ def count_places(post, null_post, outputs, inputs, at, places_X):
         places_X[base] += null_post[j]
         for i in range(inputs):
             places_X[base + 1 + i] += post[j, i]
-
-
-@kernel
-def exp_digamma(x):
-    """exp(psi(x)), psi by recurrence up to 6 and its asymptotic series from there."""
-    if x < 0.012:
-        return 0.0  # below e^-83
-    shift = 0.0
-    while x < 6.0:
-        shift += 1.0 / x
-        x += 1.0
-    inverse = 1.0 / x
-    square = inverse * inverse
-    return x * math.exp(-0.5 * inverse - square * (1 / 12 - square * (1 / 120 - square / 252)) - shift)
-
-
-@kernel
-def normalise(first, last, counts_DW, row_begins_V, partners_D, sums_T, alpha, floor, table_D2):
-    """M-step for the source words [first, last): t(f | e) and t(e | f) from expected links.
-
-    alpha 0: c / sum c, the maximum of the likelihood. Else exp(psi(c + alpha)) / exp(psi(sum (c + alpha))), variational
-    Bayes under a Dirichlet prior (Riley & Gildea 2012); sums_T already holds the latter denominators for t(e | f).
-    """
-    second = counts_DW.shape[1] - 1
-    for word in range(first, last):
-        begin, end = row_begins_V[word], row_begins_V[word + 1]
-        total = 0.0
-        for row in range(begin, end):
-            total += counts_DW[row, 0]
-        if alpha > 0.0:
-            total = exp_digamma(total + alpha * (end - begin))
-        scale = 1.0 / total if total > 0.0 else 0.0
-        for row in range(begin, end):
-            divisor = sums_T[partners_D[row]]
-            reverse = 1.0 / divisor if divisor > 0.0 else 0.0
-            if alpha > 0.0:
-                table_D2[row, 0] = max(floor, exp_digamma(counts_DW[row, 0] + alpha) * scale)
-                table_D2[row, 1] = max(floor, exp_digamma(counts_DW[row, second] + alpha) * reverse)
-            else:
-                table_D2[row, 0] = max(floor, counts_DW[row, 0] * scale)
-                table_D2[row, 1] = max(floor, counts_DW[row, second] * reverse)
-
-
-@kernel
-def sums_of_targets(counts_DW, partners_D, sums_T, partners_T):
-    """Expected links of each target word in direction 1, and how many partners it has."""
-    second = counts_DW.shape[1] - 1
-    for row in range(len(partners_D)):
-        sums_T[partners_D[row]] += counts_DW[row, second]
-        partners_T[partners_D[row]] += 1

@@ -14,7 +14,7 @@ from dragoman.alignment.em import expect_and_maximise
 from dragoman.alignment.fertility import FertileModel, distortion_of, first_fertilities
 from dragoman.alignment.hmm import ChainModel, first_jumps
 from dragoman.alignment.ibm import Diagonal, PlaceModel, Places, Table, Uniform
-from dragoman.alignment.lexicon import Prior, uniform_lexicon
+from dragoman.alignment.lexicon import Prior, uniform_lexicon, uniform_shared
 from dragoman.alignment.numbers import Floats, NumberedPairs, Numbering
 from dragoman.alignment.sampler import Choices, SampledModel, sample_model
 from dragoman.alignment.words import LOOKED_AT, Cutting, stands_apart
@@ -94,9 +94,14 @@ def cutting_of(recipe: Any, pairs: Iterable[SentencePair]) -> Cutting:
 def _ibm1(
     recipe: Any, cells: Cells, work: Work, threads: int, *, alpha: float | None = None, agree: bool = False
 ) -> PlaceModel:
-    prior = Prior(recipe.alpha if alpha is None else alpha)
     return expect_and_maximise(  # what begins has no name here, so that it need not stay in memory
-        PlaceModel(uniform_lexicon(cells.partners, prior), (Uniform(), Uniform()), agree),
+        PlaceModel(
+            uniform_shared(cells.partners)
+            if agree
+            else uniform_lexicon(cells.partners, Prior(recipe.alpha if alpha is None else alpha)),
+            (Uniform(), Uniform()),
+            agree,
+        ),
         cells,
         recipe.ibm1,
         work,
@@ -119,7 +124,7 @@ def _hmm(recipe: Any, cells: Cells, work: Work, threads: int) -> ChainModel:
 def _fast(recipe: Any, cells: Cells, work: Work, threads: int) -> ChainModel:
     return expect_and_maximise(
         ChainModel(
-            _ibm1(recipe, cells, work, threads, alpha=0.0, agree=True).lexicon,
+            _ibm1(recipe, cells, work, threads, agree=True).lexicon,
             first_jumps(recipe.reach),
             recipe.none,
             agree=True,
@@ -135,6 +140,7 @@ def _fast(recipe: Any, cells: Cells, work: Work, threads: int) -> ChainModel:
 
 def _best(recipe: Any, cells: Cells, work: Work, threads: int) -> Any:
     chain = _fast(recipe, cells, work, threads)
+    chain = replace(chain, lexicon=chain.lexicon.plain)
     choices = Choices(recipe.alpha, recipe.none, recipe.bonus, recipe.fertility)
     return sample_model(chain, cells, choices, recipe.samplers, recipe.burn, recipe.keep, work, threads)
 
@@ -145,7 +151,7 @@ def _ibm3(recipe: Any, cells: Cells, work: Work, threads: int) -> FertileModel:
     words = cells.pairs.source.vocabulary, cells.pairs.target.vocabulary
     forward, reverse = (distortion_of(table) for table in second.places if isinstance(table, Table))
     fertilities = first_fertilities(words[0], recipe.fertility), first_fertilities(words[1], recipe.fertility)
-    model = FertileModel(second.lexicon, (forward, reverse), fertilities, recipe.none)
+    model = FertileModel(second.lexicon.plain, (forward, reverse), fertilities, recipe.none)
     return expect_and_maximise(model, cells, recipe.ibm3, work, threads, "IBM 3").model
 
 

@@ -29,7 +29,7 @@ class _Shared:
     several_processes: ClassVar[bool] = False
     needs_dev: ClassVar[bool] = False
     limits: ClassVar[tuple[str, ...]] = ()
-    cells_at_once: ClassVar[int] = 1 << 26  # pairs of words of which 4 bytes each are in memory
+    cells_at_once: ClassVar[int] = 1 << 25  # pairs of words of which 12 bytes each are in memory
 
     words: Words = Field(
         default="auto",

@@ -15,8 +15,8 @@ from functools import partial
 import numpy as np
 
 from dragoman.alignment import kernels, sampling_kernels
-from dragoman.alignment.cells import Block, Cells
-from dragoman.alignment.em import NO_FLOATS, in_threads
+from dragoman.alignment.cells import Block, Cells, in_threads
+from dragoman.alignment.em import NO_FLOATS
 from dragoman.alignment.hmm import ChainModel, Jumps
 from dragoman.alignment.lexicon import Lexicon
 from dragoman.alignment.numbers import Doubles, Floats, Integers, NumberedPairs, Side, Words32
@@ -83,7 +83,7 @@ class SampledModel:
     @property
     def lexicon(self) -> Lexicon:
         """What the counts say: (c + alpha) / (sum c + prior); of words that were never together what the chain says."""
-        chained, alpha = self.chain.lexicon, np.float32(self.choices.alpha)
+        chained, alpha = self.chain.lexicon.plain, np.float32(self.choices.alpha)
         partners, (forward, reverse) = chained.partners, self.ways
         divisors = (
             (forward.sums_V + forward.prior_V)[partners.sources_D],
@@ -96,7 +96,7 @@ class SampledModel:
     def pruned(self, least: float) -> SampledModel:
         """The same with rows that were linked, or of at least this probability before."""
         kept = (self.chain.lexicon.table_D2.max(axis=1) >= least) | (self.counts_D2.max(axis=1) > 0)
-        chain = replace(self.chain, lexicon=self.chain.lexicon.with_rows(kept))
+        chain = replace(self.chain, lexicon=self.chain.lexicon.plain.with_rows(kept))
         return replace(self, chain=chain, counts_D2=self.counts_D2[kept])
 
     def with_strangers(self) -> SampledModel:

@@ -21,9 +21,11 @@ from dragoman.cli.lm import application as language_models
 from dragoman.cli.options import protect
 from dragoman.cli.recipes import recipes
 from dragoman.cli.score import score
+from dragoman.cli.screen import say
 from dragoman.cli.shortlist import shortlist
 from dragoman.cli.train import train
 from dragoman.cli.translate import translate
+from dragoman.notices import listen
 
 HELP = "Train translators on your own sentence pairs, translate with them, and know how good they are."
 START = """Begin with:
@@ -76,6 +78,7 @@ def run(arguments: Sequence[str] | None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    listen(say)
     tokens = protect(sys.argv[1:] if arguments is None else arguments)
     with terminating():
         return exit_code_of(

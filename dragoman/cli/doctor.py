@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Parameter
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Thing = TypeVar("Thing")
 
-TRANSLATED = 200  # texts at most
+TRANSLATED, LINKED = 200, 20_000  # texts and pairs at most
 AT_ONCE = 20
 
 
@@ -44,17 +44,22 @@ def doctor(
     files:
         A model folder, or sentence pairs in any format that train reads.
     test:
-        Test pairs: of a model, to translate (at most 200) and to measure; of a corpus, to look for leaks.
+        Test pairs: of a model, to translate (at most 200) and to measure; of an aligner, to link; of a corpus, to look
+        for leaks.
     train:
         The pairs that a model was trained on, to look for test pairs among them.
     as_json:
         Print one JSON object.
     """
-    if _is_model(files) and purpose_of(files[0]) == "generate":
+    purpose = purpose_of(files[0]) if _is_model(files) else ""
+    if purpose == "generate":
         asked = {"--test": test, "--train": train, "--source": reading.source, "--target": reading.target}
         refuse_given("a language model is examined on --text", asked)
         findings = _language_model(files[0], text, reading, threads)
-    elif _is_model(files):
+    elif purpose == "align":
+        refuse_given("an aligner is examined on pairs, --test", {"--text": text, "--train": train})
+        findings = _aligner(files[0], test, reading, threads, quiet)
+    elif purpose:
         findings = _model(files[0], text, test, train, reading, threads, quiet)
     else:
         refuse_given("these options are for a model folder", {"--text": text, "--train": train, "--threads": threads})
@@ -164,11 +169,30 @@ def _language_model(folder: str, text: str | None, reading: ReadingFlags, thread
     return diagnosis.by_level(findings) or [diagnosis.Finding("note", "nothing is known of its training")]
 
 
+def _aligner(folder: str, test: list[str] | None, reading: ReadingFlags, threads: int, quiet: bool) -> list[Finding]:
+    from dragoman.cli.align import loaded_aligner
+    from dragoman.system import diagnosis
+    from dragoman.system.mislinked import mislinked_findings
+
+    aligner: Any = loaded_aligner(folder, threads)
+    if test is None:
+        say("give --test FILES, and what it makes of these pairs is examined")
+        facts = aligner.describe()
+        return [diagnosis.Finding("note", f"knows {facts['source_words']:,} and {facts['target_words']:,} words")]
+    languages = reading.source or aligner.source_language, reading.target or aligner.target_language
+    reading = replace(reading, source=languages[0], target=languages[1])
+    pairs = _spread(list(opened_by(reading, test, "test")), LINKED)
+    with screen(quiet) as report:
+        report(Progress("linking", total=len(pairs)))
+        findings = mislinked_findings(aligner, pairs)
+    return diagnosis.by_level(findings)
+
+
 def _sources(pairs: Sequence[SentencePair]) -> list[str]:
     return [pair.source for pair in pairs]
 
 
-def _spread(things: Sequence[Thing]) -> list[Thing]:
-    """At most TRANSLATED of them, evenly spread."""
-    count = min(len(things), TRANSLATED)
+def _spread(things: Sequence[Thing], most: int = TRANSLATED) -> list[Thing]:
+    """At most so many of them, evenly spread."""
+    count = min(len(things), most)
     return [things[place * len(things) // count] for place in range(count)]

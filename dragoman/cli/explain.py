@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from dragoman.cli.loading import loaded, purpose_of
 from dragoman.cli.options import Device, File, Folder, SearchFlags, Threads, refuse_given
 from dragoman.cli.screen import say
 from dragoman.contracts import UserError
+from dragoman.wording import json_text
 
 if TYPE_CHECKING:
     from dragoman.drawing.page import Section
@@ -105,7 +105,7 @@ def _tell(model: str, what: str, out: str | None, found: Any, sections: Sequence
     if out is None:
         print("\n".join(lines))
     elif out.lower().endswith(".json"):
-        _write(out, json.dumps(as_json(found), ensure_ascii=False, indent=1) + "\n")
+        _write(out, json_text(as_json(found)) + "\n")
     else:
         _draw(out, f"{Path(model).name}: {' '.join(what.split())}", sections)
 

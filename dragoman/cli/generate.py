@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,10 +9,10 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from dragoman.cli.language import loaded_model
-from dragoman.cli.options import WHOLE, Device, File, Folder, Json, Threads
+from dragoman.cli.options import WHOLE, Device, File, Folder, Json, Quiet, Threads
 from dragoman.cli.screen import say
 from dragoman.contracts import Flag, Sampling
-from dragoman.wording import counted
+from dragoman.wording import counted, json_line
 
 if TYPE_CHECKING:
     from dragoman.texts import Generated
@@ -36,6 +35,7 @@ def generate(
     as_json: Json = False,
     device: Device = "auto",
     threads: Threads = 0,
+    quiet: Quiet = False,
 ) -> None:
     r"""Write texts with a language model; a blank line stands between texts of several lines.
 
@@ -70,10 +70,12 @@ def generate(
     )
     with writing(out) as output:
         if as_json:
-            output.writelines(f"{json.dumps(_row(one), ensure_ascii=False)}\n" for one in written)
+            output.writelines(f"{json_line(_row(one))}\n" for one in written)
         else:
             between = "\n" if any("\n" in one.text for one in written) else ""
             output.write(between.join(f"{one.text}\n" for one in written))
+    if quiet:
+        return
     for flag in Flag:
         count = sum(flag in one.flags for one in written)
         if count:

@@ -48,14 +48,22 @@ def evaluate_text(
         speed = {"tokens_per_second": figures.tokens / max(seconds, 1e-9)}
         print(json_text({**asked, **figures.to_json(), **speed}))
     else:
-        print("\n".join(figure_lines(figures, seconds)))
+        print("\n".join(figure_lines(figures, seconds, own_units(model))))
 
 
-def figure_lines(figures: TextFigures, seconds: float) -> list[str]:
-    """The figures, each with what it counts."""
+def own_units(model: LanguageModel) -> str:
+    """What the tokens of a model are; most cut a text as they have learnt to."""
+    known = {"words": "what white space separates", "characters": "characters"}
+    return known.get(str(model.describe().get("units")), "its pieces")
+
+
+def figure_lines(figures: TextFigures, seconds: float, tokens: str) -> list[str]:
+    """The figures, each with what it counts. tokens: what those of the model are."""
+    words = f"{figures.words:,}: words and marks apart, as for every model, and line ends"
+    own = f"{figures.tokens:,}: {tokens}, and ends"
     lines = [
-        f"perplexity          {figures.perplexity:10,.3f}  a token ({figures.tokens:,}, ends among them)",
-        f"perplexity          {figures.word_perplexity:10,.2f}  a word ({figures.words:,}, line ends among them)",
+        f"perplexity          {figures.perplexity:10,.3f}  a token of the model ({own})",
+        f"perplexity          {figures.word_perplexity:10,.2f}  a word of the text ({words})",
         f"bits per character  {figures.bits_per_character:10.4f}  ({figures.characters:,}, line ends among them)",
         f"log-probability     {figures.log_probability:10,.1f}  natural log, of {figures.lines:,} lines",
     ]

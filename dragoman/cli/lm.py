@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from dragoman.cli.options import File, Language, refuse_given
-from dragoman.cli.screen import say
+from dragoman.cli.options import File, Language, Quiet, refuse_given
+from dragoman.cli.screen import say, screen
 from dragoman.contracts import UserError
 
 KIND = "ngram"
@@ -26,6 +26,7 @@ def convert(
     ] = None,
     language: Language = None,
     units: Literal["words", "characters"] | None = None,
+    quiet: Quiet = False,
 ) -> None:
     """Write an n-gram model as ARPA, or make a model of an ARPA file (of KenLM, SRILM and others).
 
@@ -40,26 +41,26 @@ def convert(
         raise UserError("lm convert: give one of --to FILE (a model becomes ARPA) and --out DIR (ARPA becomes a model)")
     if to is not None:
         refuse_given("a model folder knows these itself", {"--language": language, "--units": units})
-        _to_arpa(model, to)
+        _to_arpa(model, to, quiet)
     else:
-        _from_arpa(model, str(out), language, units or "words")
+        _from_arpa(model, str(out), language, units or "words", quiet)
 
 
-def _to_arpa(folder: str, path: str) -> None:
+def _to_arpa(folder: str, path: str, quiet: bool) -> None:
     from dragoman.system.store import load_model, read_card
 
     kind = read_card(Path(folder)).kind
     if kind != KIND:
-        raise UserError(f"{folder}: is a {kind}; ARPA holds n-grams, the kind {KIND!r}")
+        raise UserError(f"{folder}: is of the kind {kind}; ARPA holds n-grams, the kind {KIND!r}")
     if Path(path).is_dir():
         raise UserError(f"{path}: is a folder, not a file")
     model: Any = load_model(Path(folder))
     model.write_arpa(path)
-    if path != "-":
+    if path != "-" and not quiet:
         say(f"{path}: {_counted(model)}")
 
 
-def _from_arpa(path: str, folder: str, language: str | None, units: str) -> None:
+def _from_arpa(path: str, folder: str, language: str | None, units: str, quiet: bool) -> None:
     from dragoman.corpus.streams import require_files
     from dragoman.system.catalogue import product_class, recipe_class
     from dragoman.system.lifecycle import check_folder
@@ -69,12 +70,14 @@ def _from_arpa(path: str, folder: str, language: str | None, units: str) -> None
     check_folder(Path(folder))
     if any(Path(folder).glob("*.json")) or (Path(folder) / "work").exists():
         raise UserError(f"{folder}: holds a model or its work; --out names a new or empty folder")
-    model = product_class(KIND).read_arpa(path, language or "und", units)
+    with screen(quiet) as report:
+        model = product_class(KIND).read_arpa(path, language or "und", units, report)
     recipe = recipe_class(KIND)(order=model.ngrams.order, units=units)  # type: ignore[call-arg]
     facts = {"kind": KIND, "languages": model.language, "read from": path, "model": dict(model.describe())}
     with published(Path(folder)) as aside:
         save_model(model, recipe, aside, facts)
-    say(f"{folder}: {_counted(model)}")
+    if not quiet:
+        say(f"{folder}: {_counted(model)}")
 
 
 def _counted(model: Any) -> str:

@@ -95,9 +95,8 @@ def _check_engine(name: str, engine: str | None) -> None:
         raise UserError(f"{name}: is computed without an engine; --engine {engine} would be dropped")
     kind = read_card(Path(name)).kind
     if kind != engine:
-        raise UserError(
-            f"{name}: is a {kind}; for --engine {engine} export it first: dragoman export {name} OUT --to {engine}"
-        )
+        how = f"dragoman export {name} OUT --to {engine}"
+        raise UserError(f"{name}: is of the kind {kind}; for --engine {engine} export it first: {how}")
 
 
 def _check_languages(name: str, system: System, source: str | None, target: str | None) -> None:

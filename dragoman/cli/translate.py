@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
@@ -30,6 +29,7 @@ from dragoman.cli.options import (
 )
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Hypothesis, Progress, UserError
+from dragoman.wording import json_line
 
 if TYPE_CHECKING:
     from dragoman.system.stream import LineResult
@@ -156,7 +156,7 @@ def _json(result: LineResult, index: int, file: str, output: TextIO) -> None:
         "flags": _warnings_of(result),
         "hypotheses": [_hypothesis(best) for best in hypotheses],
     }
-    print(json.dumps(row, ensure_ascii=False), file=output)
+    print(json_line(row), file=output)
 
 
 def _hypothesis(best: Hypothesis) -> dict[str, object]:

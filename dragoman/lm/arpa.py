@@ -1,6 +1,7 @@
 """How do n-gram models come from other programs and go to them? (ARPA, the format that all of them read.)
 
-Base 10 is the format's own: inside of it logarithms are divided by ln 10, nowhere else. -99 and less is log 0.
+Base 10 is the format's own: inside of it logarithms are divided by ln 10, nowhere else. -99 is log 0, and so is -inf; a
+back-off is finite, as in KenLM.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from dragoman.contracts import UserError
+from dragoman.contracts import Progress, UserError, quiet
 from dragoman.corpus.compression import Damaged
 from dragoman.corpus.files import writing_bytes
 from dragoman.corpus.streams import read_chunks
@@ -33,6 +34,7 @@ from dragoman.wording import counted
 AT_ONCE = 100_000  # lines
 NOTHING = -99.0
 MISSING_UNKNOWN = -100.0  # what KenLM gives <unk> where a file has none
+CAPITAL_UNKNOWN = b"<UNK>"  # of SRILM and others
 _COUNT = re.compile(rb"ngram\s+(\d+)\s*=\s*(\d+)")
 
 
@@ -56,7 +58,8 @@ def write_arpa(model: NgramModel, path: str | Path) -> None:
 
 def _common(logs: Floats) -> list[float]:
     """In base 10."""
-    found: list[float] = np.maximum(logs.astype(np.float64) / math.log(10), NOTHING).tolist()
+    common_N = logs.astype(np.float64) / math.log(10)
+    found: list[float] = np.where(np.isinf(common_N), NOTHING, common_N).tolist()
     return found
 
 
@@ -64,11 +67,14 @@ def _shown(value: float) -> str:
     return f"{value:.8g}" if value else "0"
 
 
-def read_arpa(path: str | Path, language: str = "und", units: Units = "words") -> NgramModel:
-    """The model in a file. UserError with file and line for what is none."""
+def read_arpa(
+    path: str | Path, language: str = "und", units: Units = "words", report: Callable[[Progress], None] = quiet
+) -> NgramModel:
+    """The model in a file. UserError with file and line for what is none. report: is told what stands for <unk>, where
+    that is not as usual."""
     reader = Reader(str(path))
     counts = reader.header()
-    vocabulary, log_probs, backoffs = _words(reader, counts, units)
+    vocabulary, log_probs, backoffs = _words(reader, counts, units, report)
     index = {word.encode("utf-8", "surrogatepass"): number for number, word in enumerate(vocabulary.words)}
     bounds = bounds_of(np.array([len(vocabulary), *counts[1:]], np.int64))
     words_X, begins_Y = np.arange(-1, len(vocabulary), dtype=np.int32), np.array([1, bounds[2]], np.int32)
@@ -184,7 +190,7 @@ def _section(
                 raise ValueError
             log_probs_N = np.array([float(row[0]) for row in rows])
             backoffs_N = np.array([float(row[-1]) if len(row) > order + 1 else 0.0 for row in rows])
-            if not (log_probs_N <= 0).all() or not np.isfinite([log_probs_N, backoffs_N]).all():
+            if not (log_probs_N <= 0).all() or not np.isfinite(backoffs_N).all():
                 raise ValueError
         except ValueError:
             _blame(reader, first, rows, order, left)
@@ -193,7 +199,7 @@ def _section(
 
 
 def _natural(logs_N: Doubles) -> Doubles:
-    return np.where(logs_N > NOTHING, logs_N * math.log(10), -np.inf)
+    return np.where(logs_N == NOTHING, -np.inf, logs_N * math.log(10))
 
 
 def _blame(reader: Reader, first: int, rows: list[list[bytes]], order: int, left: int) -> NoReturn:
@@ -203,30 +209,41 @@ def _blame(reader: Reader, first: int, rows: list[list[bytes]], order: int, left
             reader.fault(f"the section of {order}-grams has {counted(left - (line - first), 'line')} too few", line)
         if not order + 1 <= len(row) <= order + 2:
             reader.fault(f"{len(row)} fields; a {order}-gram has {order + 1} or {order + 2}", line)
-        for number in (row[0], row[-1] if len(row) > order + 1 else b"0"):
+        numbers = row[0], row[-1] if len(row) > order + 1 else b"0"
+        for number in numbers:
             try:
-                if not math.isfinite(float(number)):
+                if math.isnan(float(number)):
                     raise ValueError
             except ValueError:
                 reader.fault(f"{_text(number)!r} is no number", line)
-        if float(row[0]) > 0:
-            reader.fault(f"log-probability {_text(row[0])} is above 0", line)
+        if float(numbers[0]) > 0:
+            reader.fault(f"log-probability {_text(numbers[0])} is above 0", line)
+        if math.isinf(float(numbers[1])):
+            reader.fault(f"back-off {_text(numbers[1])}: only a log-probability may be infinite, and only -inf", line)
     reader.fault(f"the file ends {left:,} lines before the {order}-grams do")
 
 
-def _words(reader: Reader, counts: Sequence[int], units: Units) -> tuple[Vocabulary, list[Floats], list[Floats]]:
+def _words(
+    reader: Reader, counts: Sequence[int], units: Units, report: Callable[[Progress], None]
+) -> tuple[Vocabulary, list[Floats], list[Floats]]:
     """Units, the reserved ones first, with their log-probabilities and back-offs."""
     found: dict[bytes, tuple[float, float]] = {}
+    unknown = RESERVED[UNKNOWN].encode()
     for first, rows, log_probs, backoffs in _section(reader, 1, counts):
         for line, row in enumerate(rows, start=first):
-            word = b"<unk>" if row[1] == b"<UNK>" else row[1]
+            word = row[1]
+            if word == CAPITAL_UNKNOWN:
+                word = unknown
+                _note(report, f"{reader.name}:{line}: <UNK> is taken as <unk>: log10 p is {_text(row[0])}")
             if word in found:
                 reader.fault(f"{_text(word)} stands there twice", line)
             found[word] = float(log_probs[line - first]), float(backoffs[line - first])
     for name in (RESERVED[START], RESERVED[END]):
         if name.encode() not in found:
             reader.fault(f"the 1-grams have no {name}")
-    found.setdefault(RESERVED[UNKNOWN].encode(), (MISSING_UNKNOWN * math.log(10), 0.0))
+    if unknown not in found:
+        found[unknown] = MISSING_UNKNOWN * math.log(10), 0.0
+        _note(report, f"{reader.name}: has no <unk>: an unknown word gets log10 p = {MISSING_UNKNOWN:g}, as in KenLM")
     reserved = [word.encode() for word in RESERVED]
     found[reserved[START]] = 0.0, found[reserved[START]][1]
     ordered = [*reserved, *(word for word in found if word not in reserved)]
@@ -238,6 +255,10 @@ def _words(reader: Reader, counts: Sequence[int], units: Units) -> tuple[Vocabul
     return Vocabulary(units, names), [log_probs_V], [backoffs_V]
 
 
+def _note(report: Callable[[Progress], None], line: str) -> None:
+    report(Progress("reading", note=line))
+
+
 def _rows(reader: Reader, order: int, counts: Sequence[int], index: dict[bytes, int]) -> Rows:
     """The n-grams of one order."""
     title = rf"\{order}-grams:"
@@ -246,7 +267,7 @@ def _rows(reader: Reader, order: int, counts: Sequence[int], index: dict[bytes, 
     words_NW = np.empty((counts[order - 1], order), np.int32)
     log_probs_N, backoffs_N = (np.empty(len(words_NW), np.float32) for _ in range(2))
     place, first_line = 0, reader.number + 1
-    index = {**index, b"<UNK>": UNKNOWN}
+    index = {**index, CAPITAL_UNKNOWN: UNKNOWN}
     for first, rows, log_probs, backoffs in _section(reader, order, counts):
         part = slice(place, place + len(rows))
         try:

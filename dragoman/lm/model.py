@@ -154,11 +154,13 @@ class NgramModel:
         write_arpa(self, path)
 
     @classmethod
-    def read_arpa(cls, path: str | Path, language: str = "und", units: Units = "words") -> NgramModel:
+    def read_arpa(
+        cls, path: str | Path, language: str = "und", units: Units = "words", report: Callable[[Progress], None] = quiet
+    ) -> NgramModel:
         """The model that another program wrote. UserError with file and line for what is none."""
         from dragoman.lm.arpa import read_arpa
 
-        return read_arpa(path, language, units)
+        return read_arpa(path, language, units, report)
 
     def describe(self) -> Mapping[str, object]:
         return {

@@ -33,7 +33,7 @@ def learn_shortlist(
     pairs = NumberedPairs(side_of(sources, len(source)), side_of(targets, len(target)))
     cells, threads = find_cells(pairs, CELLS_AT_ONCE), work.threads or cores()
     model = PlaceModel(uniform_lexicon(cells.partners), (Uniform(), Uniform()))
-    lexicon = expect_and_maximise(model, cells, ITERATIONS, work, threads, "lexicon").model.lexicon
+    lexicon = expect_and_maximise(model, cells, ITERATIONS, work, threads, "lexicon").model.lexicon.plain
     counts_V = np.bincount(pairs.target.words_X, minlength=len(target))
     usual_A = np.argsort(-counts_V, kind="stable")[:frequent]
     always_A = np.union1d(usual_A[counts_V[usual_A] > 0], [target.end]).astype(np.int32)

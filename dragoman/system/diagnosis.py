@@ -88,13 +88,13 @@ def _reasons(found: Inspection) -> Iterator[Finding]:
         tested = " --test FILES" if reason == "in a test set" else ""
         cleaning = f"`dragoman corpus clean{tested}` sets them aside"
         yield Finding(
-            level, f"{reason}: {_share(count, total)} of records", f"{advice}; {cleaning}" if advice else cleaning
+            level, f"{reason}: {shown_share(count, total)} of records", f"{advice}; {cleaning}" if advice else cleaning
         )
     if not report.rejected:
         yield Finding("good", "cleaning would reject nothing")
     for side, count in report.again.items():
         if count > 0.2 * total:
-            what = f"{_share(count, total)} of pairs have a {side} that came before with another partner"
+            what = f"{shown_share(count, total)} of pairs have a {side} that came before with another partner"
             yield Finding(
                 "note", what, "several translations of a sentence are no fault, but make a test look too good"
             )
@@ -139,7 +139,8 @@ def _side(side: Side) -> Iterator[Finding]:
         )
     for name, count in figures["odd_texts"].items():
         level: Level = "warning" if count >= MUCH * texts and name not in HARMLESS else "note"
-        yield Finding(level, f"{side.language}: {name} in {_share(count, texts)} of texts", HARMLESS.get(name, CLEANED))
+        told = f"{side.language}: {name} in {shown_share(count, texts)} of texts"
+        yield Finding(level, told, HARMLESS.get(name, CLEANED))
     if figures["length"]["p99"] > 100:
         what = f"{side.language}: one text in 100 is longer than {figures['length']['p99']:.0f} words or letters"
         yield Finding("note", what, "long texts cost time; the longest are cut or set aside in training")
@@ -156,7 +157,8 @@ HARMLESS = {
 }
 
 
-def _share(count: int, total: int) -> str:
+def shown_share(count: int, total: int) -> str:
+    """A count, and of how many it is how much."""
     share = 100 * count / max(total, 1)
     return f"{count:,} ({share:.0f} %)" if share >= 10 else f"{count:,} ({share:.2g} %)"
 
@@ -234,7 +236,7 @@ def coverage_findings(system: System, texts: Sequence[str]) -> list[Finding]:
             Finding("warning" if foreign > 0.5 else "note", what, "is this the source language of the model?")
         )
     if cover.too_long:
-        what = f"{_share(cover.too_long, len(texts))} of texts are longer than what the model was trained on"
+        what = f"{shown_share(cover.too_long, len(texts))} of texts are longer than what the model was trained on"
         findings.append(Finding("note", what, "they are translated in parts; a sentence a line is better"))
     return findings
 
@@ -253,7 +255,7 @@ def output_findings(system: System, sources: Sequence[str], best: Sequence[Hypot
     findings = [
         Finding(
             "warning" if count >= MUCH * total else "note",
-            f"{flag.value}: {_share(count, total)} of translations",
+            f"{flag.value}: {shown_share(count, total)} of translations",
             advice[flag],
         )
         for flag, count in flags.most_common()
@@ -261,7 +263,7 @@ def output_findings(system: System, sources: Sequence[str], best: Sequence[Hypot
     if len(set(sources)) > 2:
         text, times = Counter(hypothesis.text for hypothesis in best).most_common(1)[0]
         if times > 1 and times >= SAME_OUTPUT * total:
-            what = f"{_share(times, total)} of translations are one and the same: {text[:60]}"
+            what = f"{shown_share(times, total)} of translations are one and the same: {text[:60]}"
             findings.append(
                 Finding("warning", what, "the model says the same whatever it reads: it needs more training")
             )
@@ -299,7 +301,7 @@ def leak_findings(test: Sequence[SentencePair], train: frozenset[int]) -> list[F
     leaked = sum(key_hash(pair.source) in train or key_hash(pair.target) in train for pair in test)
     if not leaked:
         return [Finding("good", "no side of a test pair stands in the training text")]
-    what = f"{_share(leaked, len(test))} of test pairs have a side that stands in the training text"
+    what = f"{shown_share(leaked, len(test))} of test pairs have a side that stands in the training text"
     return [
         Finding("warning", what, "the score says too much: `dragoman corpus clean --test` keeps them out of training")
     ]

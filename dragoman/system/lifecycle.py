@@ -241,7 +241,7 @@ def _start(
     start: Product = store.load_model(init_from, device)
     card = store.read_card(init_from)
     if card.kind != recipe.kind:
-        raise UserError(f"--init-from {init_from}: is a {card.kind}; the recipe trains a {recipe.kind}")
+        raise UserError(f"--init-from {init_from}: is of the kind {card.kind}; the recipe trains {recipe.kind}")
     was, now = card.languages, languages_of(train)
     knows = "translates" if card.source_language else "is for"
     if was == now[::-1] and was != now:

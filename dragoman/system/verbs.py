@@ -9,7 +9,7 @@ from dragoman.seeing import ShowsLinks
 from dragoman.system import store
 from dragoman.system.catalogue import EXPORTERS, VERBS, product_class
 
-NOTHING_ELSE = "{name}: is a {kind}, which does not {verb}; it has: {verbs}"
+NOTHING_ELSE = "{name}: is of the kind {kind}, which does not {verb}; it has: {verbs}"
 
 
 def verbs_of(kind: str) -> list[str]:

@@ -7,16 +7,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dragoman.alignment import chain_kernels, fertility_kernels, kernels, linking_kernels, sampling_kernels
+from dragoman.alignment import (
+    chain_kernels,
+    fertility_kernels,
+    kernels,
+    lexicon_kernels,
+    linking_kernels,
+    sampling_kernels,
+)
 from dragoman.alignment.cells import find_cells
 from dragoman.alignment.fertility import FertileModel, distortion_of, first_fertilities
 from dragoman.alignment.hmm import ChainModel, first_jumps
 from dragoman.alignment.ibm import Diagonal, PlaceModel, Table
+from dragoman.alignment.lexicon import uniform_shared
 from dragoman.alignment.sampler import Choices, sample_model
 from dragoman.alignment.symmetrise import merged
 from tests.alignment.small import HOUSES, WORK, cells_of, numbered, random_lexicon
 
-MODULES = (kernels, chain_kernels, sampling_kernels, linking_kernels, fertility_kernels)
+MODULES = (kernels, chain_kernels, sampling_kernels, linking_kernels, fertility_kernels, lexicon_kernels)
 NAMES = {name for module in MODULES for name, thing in vars(module).items() if hasattr(thing, "py_func")}
 
 
@@ -38,6 +46,7 @@ def everything() -> dict[str, Any]:
     models: dict[str, Any] = {
         "places": PlaceModel(lexicon, (Diagonal(0.1, 4.0), Diagonal(0.1, 4.0))),
         "chain": ChainModel(lexicon, first_jumps(3), 0.2, ignore=1e-3),
+        "agreed": ChainModel(uniform_shared(cells.partners), first_jumps(3), 0.2, agree=True),
         "fertile": FertileModel(lexicon, (distortion_of(Table({})),) * 2, fertility, 0.1),
     }
     found: dict[str, Any] = {"rows": cells.partners.row_begins_V, "partners": cells.partners.targets_D}

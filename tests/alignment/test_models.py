@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import re
+import tracemalloc
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise, product
 from math import log, prod
 from pathlib import Path
@@ -13,13 +15,15 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from dragoman.alignment.cells import Cells
+from dragoman.alignment.cells import Cells, find_cells
 from dragoman.alignment.em import expect_and_maximise
 from dragoman.alignment.hmm import ChainModel, Jumps, first_jumps
 from dragoman.alignment.ibm import Diagonal, PlaceModel, Places, Table, Uniform
-from dragoman.alignment.kernels import exp_digamma
-from dragoman.alignment.lexicon import uniform_lexicon
-from tests.alignment.small import WORK, cells_of, random_lexicon, tables_of
+from dragoman.alignment.learning import LEARNERS
+from dragoman.alignment.lexicon import SharedLexicon, uniform_lexicon, uniform_shared
+from dragoman.alignment.lexicon_kernels import exp_digamma
+from dragoman.alignment.recipes import FAST
+from tests.alignment.small import WORK, cells_of, numbered, random_lexicon, tables_of
 
 Probability = Callable[[Sequence[int]], float]
 
@@ -48,7 +52,7 @@ def enumerated(probability: Probability, outputs: int, inputs: int) -> tuple[flo
 
 
 def by_place(cells: Cells, model: PlaceModel, pair: int, way: int) -> tuple[float, np.ndarray]:
-    t_JI, null_J = tables_of(cells, model.lexicon, pair, way)
+    t_JI, null_J = tables_of(cells, model.lexicon.plain, pair, way)
     outputs, inputs = t_JI.shape
     shapes = cells.pairs.shapes[way]
     begin = shapes.begins_S[shapes.shape_N[pair]]
@@ -62,7 +66,7 @@ def by_place(cells: Cells, model: PlaceModel, pair: int, way: int) -> tuple[floa
 
 
 def by_jump(cells: Cells, model: ChainModel, pair: int, way: int) -> tuple[float, np.ndarray]:
-    t_JI, null_J = tables_of(cells, model.lexicon, pair, way)
+    t_JI, null_J = tables_of(cells, model.lexicon.plain, pair, way)
     outputs, inputs = t_JI.shape
     weights, reach = model.jumps.weights_2W[way].astype(float), model.jumps.reach
 
@@ -135,6 +139,13 @@ def test_blocks_and_threads_change_nothing_but_the_order_of_sums() -> None:
         np.testing.assert_allclose(one.choices[0], other.choices[0], atol=1e-5)
 
 
+def test_links_are_counted_alike_with_any_number_of_threads() -> None:
+    cells = cells_of(at_once=40)
+    model = ChainModel(random_lexicon(cells), first_jumps(5), 0.2)
+    one, many = model.expect(cells, 1).counts_DW, model.expect(cells, 7).counts_DW
+    assert one.tobytes() == many.tobytes()
+
+
 @pytest.mark.parametrize("places", PLACES, ids=["ibm1", "ibm2", "diagonal"])
 def test_the_likelihood_of_ibm_models_never_falls(places: Places) -> None:
     cells = cells_of()
@@ -166,6 +177,40 @@ def test_agreement_counts_the_product_of_both_directions() -> None:
     sums_S, sums_T = (np.bincount(words_D, counts_D) for words_D in (partners.sources_D, partners.targets_D))
     np.testing.assert_allclose(learnt_D2[:, 0], counts_D / sums_S[partners.sources_D], atol=1e-5)
     np.testing.assert_allclose(learnt_D2[:, 1], counts_D / sums_T[partners.targets_D], atol=1e-5)
+
+
+def test_tables_made_as_they_are_read_are_the_tables() -> None:
+    """Posteriors by links and scales, and by the tables that these amount to, are the same numbers."""
+    cells = cells_of()
+    model = ChainModel(uniform_shared(cells.partners), first_jumps(4), 0.2, agree=True)
+    for _ in range(3):
+        model = model.maximise(model.expect(cells, 2), cells)
+    assert isinstance(model.lexicon, SharedLexicon)
+    (block,) = cells.blocks()
+    tables = replace(model, lexicon=model.lexicon.plain)
+    assert model.posteriors(cells, block, 1).tobytes() == tables.posteriors(cells, block, 1).tobytes()
+    few, same = model.lexicon.pruned(0.1), model.lexicon.plain.pruned(0.1)
+    assert 0 < len(few.partners) < len(cells.partners)
+    assert (few.table_D2 == same.table_D2).all()
+    assert (few.partners.targets_D == same.partners.targets_D).all()
+    assert (few.partners.row_begins_V == same.partners.row_begins_V).all()
+
+
+def test_fast_keeps_12_bytes_for_two_words_that_stand_together_and_little_else() -> None:
+    random = np.random.default_rng(1)
+    lines = [[" ".join(f"w{word}" for word in random.integers(0, 1500, 24)) for _ in range(1000)] for _ in range(2)]
+    recipe = replace(FAST, ibm1=2, hmm=1)
+    LEARNERS["aligner-fast"](recipe, cells_of(), WORK, 8)  # kernels are compiled
+    cells = find_cells(numbered(list(zip(*lines, strict=True))), 1 << 15)
+    tracemalloc.start()
+    try:
+        LEARNERS["aligner-fast"](recipe, cells, WORK, 8)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    rows = len(cells.partners)
+    assert rows > 400_000
+    assert peak < 8 * rows + 12 * cells.at_once + 1_500_000  # 4 bytes of each are in the cells, which were there before
 
 
 def test_em_worked_by_hand() -> None:

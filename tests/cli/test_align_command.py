@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -216,3 +217,28 @@ def test_what_is_no_text_ends_the_run_or_is_a_blank_line(dragoman: Dragoman, bro
     if broken:
         run = dragoman("align", "s.en", "t.de", "--on-bad-line", "skip")
         assert run.out == "0-0 1-1\n0-0 1-1\n\n"
+
+
+def test_the_doctor_links_pairs_and_says_what_it_cannot(
+    dragoman: Dragoman, aligner: Path, pair_files: tuple[Path, Path]
+) -> None:
+    lines = [file.read_text(encoding="utf-8").splitlines()[:40] for file in pair_files]
+    for name, texts in zip(("a.en", "a.zh"), lines, strict=True):
+        Path(name).write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    run = dragoman("doctor", aligner, "--test", "a.en", "a.zh")
+    assert run.code == 0, run.err
+    assert "warning" not in run.out
+    assert re.search(r"good: +en: \d+ \(.* %\) of words have no link", run.out)
+    Path("b.en").write_text("".join(f"{text} zyzzyva\n" for text in lines[0]), encoding="utf-8")
+    Path("b.zh").write_text("".join(f"{text}\n" for text in reversed(lines[1])), encoding="utf-8")
+    told = json.loads(dragoman("doctor", aligner, "--test", "b.en", "b.zh", "--json").out)["findings"]
+    levels = {one["what"]: one["level"] for one in told}
+    assert any("words are unknown: zyzzyva" in what for what, level in levels.items() if level == "warning")
+    assert any("hardly translations" in what for what, level in levels.items() if level == "warning")
+    run = dragoman("doctor", aligner)
+    assert run.code == 0
+    assert "give --test FILES" in run.err
+    assert "--text would be dropped" in dragoman("doctor", aligner, "--text", "a.en").error_line
+    refused = dragoman("translate", aligner, "a.en").error_line
+    assert "is of the kind aligner-fast, which does not translate" in refused
+    assert refused.endswith("it has: align, evaluate, explain, info, doctor")

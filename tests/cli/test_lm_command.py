@@ -37,11 +37,17 @@ def test_from_text_to_a_model_and_its_figures(dragoman: Command, tmp_path: Path)
     run = dragoman("evaluate", "model", "--test", "dev.txt", "--json")
     figures = json.loads(run.out)
     assert figures["tokens"] == sum(len(line.split()) + 1 for line in babble(20, seed=1))
+    run = dragoman("evaluate", "model", "--test", "dev.txt")
+    assert f"a token of the model ({figures['tokens']:,}: what white space separates, and ends)" in run.out
+    assert f"a word of the text ({figures['words']:,}: words and marks apart, as for every model" in run.out
     run = dragoman("doctor", "model")
     assert f"dev perplexity {figures['perplexity']:.3g}" in run.out
     run = dragoman("generate", "model", "--n", "3", "--seed", "5", "--length", "20")
     assert run.code == 0
     assert set(run.out.split()) <= set("abcdefghij")
+    asked = ("generate", "model", "--prefix", "a", "--length", "1", "--n", "30")
+    assert "the limit of 1 pieces reached" in dragoman(*asked).err
+    assert dragoman(*asked, "--quiet").err == ""
     run = dragoman("info", "model")
     assert "order 5" in run.out
     run = dragoman("train", "ngram", "--train", "tiny.txt", "--set", "order=3", "--out", "tiny")
@@ -67,6 +73,12 @@ def test_arpa_and_back(dragoman: Command, tmp_path: Path, babbling: Path) -> Non
     run = dragoman("lm", "convert", "out.arpa.gz", "--out", "again", "--language", "en")
     assert run.code == 0, run.err
     assert "again: 13 1-grams" in run.err
+    assert dragoman("lm", "convert", "again", "--to", "again.arpa", "--quiet").err == ""
+    capital = (tmp_path / "again.arpa").read_text().replace("<unk>", "<UNK>")
+    (tmp_path / "again.arpa").write_text(capital)
+    run = dragoman("lm", "convert", "again.arpa", "--out", "quiet", "--quiet")
+    assert run.err.startswith("again.arpa:7: <UNK> is taken as <unk>: log10 p is -")
+    assert run.err.count("\n") == 1
     (tmp_path / "test.txt").write_text("a b\n\nq c\n", encoding="utf-8")
     scores = [dragoman("score", model, "--test", "test.txt").out.split("\n") for model in (babbling, "again")]
     assert [float(line) for line in scores[0] if line] == pytest.approx(

@@ -268,8 +268,8 @@ def test_what_it_cannot_do_is_told_with_what_it_can(
 ) -> None:
     folder, dictionary = str(model.folder), str(model_of("dictionary").folder)
     for command, why in (
-        (["translate", folder], f"is a {model.kind}, which does not translate; it has: generate, evaluate, score"),
-        (["generate", dictionary], "is a dictionary, which does not generate; it has: translate, evaluate"),
+        (["translate", folder], f"is of the kind {model.kind}, which does not translate; it has: generate, evaluate"),
+        (["generate", dictionary], "is of the kind dictionary, which does not generate; it has: translate, evaluate"),
         (["evaluate", folder, "--test", "x", "--beam", "2"], "evaluated on a text: --beam would be dropped"),
         (["score", folder, "--test", "x", "--alpha", "1"], "--alpha would be dropped"),
         (["export", folder, str(tmp_path / "out"), "--to", "ctranslate2"], "cannot be exported"),

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dragoman.contracts import UserError
+from dragoman.contracts import Progress, UserError
 from dragoman.lm.arpa import read_arpa, write_arpa
+from dragoman.lm.model import NgramModel
 from tests.lm.small import BABBLE, SMOOTHINGS, babble, learn
 
 BY_HAND = """some words before
@@ -39,7 +40,7 @@ ngram 3=1
 """
 
 
-def read(folder: Path, content: str | bytes, name: str = "model.arpa") -> object:
+def read(folder: Path, content: str | bytes, name: str = "model.arpa") -> NgramModel:
     (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_arpa(folder / name)
 
@@ -94,13 +95,31 @@ def test_a_byte_order_mark_is_no_fault(tmp_path: Path) -> None:
 
 def test_what_other_programs_leave_out_or_write_otherwise(tmp_path: Path) -> None:
     """No <unk> at all; <UNK>; a longest end of an n-gram that is missing, as pruning by entropy leaves it."""
+    notes: list[Progress] = []
     (tmp_path / "one.arpa").write_text(BY_HAND.replace("-1.0\t<unk>\n", "").replace("ngram 1=5", "ngram 1=4"))
-    assert read_arpa(tmp_path / "one.arpa").all_next()["<unk>"] == pytest.approx((-100 - 0.3) * math.log(10), rel=1e-5)
+    one = read_arpa(tmp_path / "one.arpa", report=notes.append)
+    assert one.all_next()["<unk>"] == pytest.approx((-100 - 0.3) * math.log(10), rel=1e-5)
+    write_arpa(one, tmp_path / "again.arpa")
+    assert read_arpa(tmp_path / "again.arpa").all_next()["<unk>"] == pytest.approx(one.all_next()["<unk>"], rel=1e-6)
     (tmp_path / "two.arpa").write_text(BY_HAND.replace("<unk>", "<UNK>"))
-    assert read_arpa(tmp_path / "two.arpa").all_next()["<unk>"] == pytest.approx(-1.3 * math.log(10), rel=1e-5)
+    two = read_arpa(tmp_path / "two.arpa", report=notes.append)
+    assert two.all_next()["<unk>"] == pytest.approx(-1.3 * math.log(10), rel=1e-5)
+    assert [each.note.removeprefix(str(tmp_path)) for each in notes] == [
+        "/one.arpa: has no <unk>: an unknown word gets log10 p = -100, as in KenLM",
+        "/two.arpa:9: <UNK> is taken as <unk>: log10 p is -1.0",
+    ]
     (tmp_path / "three.arpa").write_text(BY_HAND.replace("-0.25 a b -0.4\n", "").replace("ngram 2=3", "ngram 2=2"))
     (score,) = read_arpa(tmp_path / "three.arpa").score(["a b"])
     assert score.log_probability == pytest.approx((-0.1 - 0.01 - 0.35) * math.log(10), abs=1e-5)
+
+
+def test_minus_infinity_is_log_0(tmp_path: Path) -> None:
+    """As in KenLM, for a line with such an n-gram too."""
+    model = read(tmp_path, BY_HAND.replace("-0.25 a b", "-inf a b"))
+    assert model.score(["b a b"])[0].log_probability == -math.inf
+    assert math.isfinite(model.score(["b a"])[0].log_probability)
+    write_arpa(model, tmp_path / "again.arpa")
+    assert "-99\ta b" in (tmp_path / "again.arpa").read_text()
 
 
 @pytest.mark.parametrize(
@@ -113,7 +132,8 @@ def test_what_other_programs_leave_out_or_write_otherwise(tmp_path: Path) -> Non
         ("-0.6\tb", "0.6\tb", ":13: log-probability 0.6 is above 0"),
         ("-0.6\tb", "much\tb", ":13: 'much' is no number"),
         ("-0.6\tb", "nan\tb", ":13: 'nan' is no number"),
-        ("b\t-0.1", "b\tinf", ":13: 'inf' is no number"),
+        ("-0.6\tb", "inf\tb", ":13: log-probability inf is above 0"),
+        ("b\t-0.1", "b\t-inf", ":13: back-off -inf: only a log-probability may be infinite, and only -inf"),
         ("-0.6\tb\t-0.1", "-0.6\ta\t-0.1", ":13: a stands there twice"),
         ("-0.7\t</s>", "-0.7\tend", "the 1-grams have no </s>"),
         ("-0.25 a b -0.4", "-0.25 a c -0.4", ":17: c is not among the 1-grams"),

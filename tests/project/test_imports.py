@@ -15,7 +15,7 @@ import dragoman.contracts
 PACKAGE = Path(dragoman.contracts.__file__).parent
 
 LEVELS = (
-    ("contracts", "stopping"),
+    ("contracts", "stopping", "notices"),
     ("durations", "wording", "abilities", "processes", "texts", "links", "seeing", "compiling"),
     ("corpus", "evaluation", "drawing"),
     ("cleaning", "text", "search"),
