@@ -14,7 +14,16 @@ from dragoman.cli import main
 from tests.generated import generated_pairs
 
 # A network, and looks at the dev set, that take next to no time.
-TINY = ["pieces=400", "width=32", "inner=64", "validate_every=1000", "dev_sentences=4", "beam=3", "alpha=0.7"]
+TINY = [
+    "pieces=400",
+    "width=32",
+    "inner=64",
+    "validate_every=1000",
+    "dev_sentences=4",
+    "beam=3",
+    "alpha=0.7",
+    "max_ratio=0.5",
+]
 
 
 @dataclass(frozen=True)
