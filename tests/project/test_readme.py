@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cyclopts import App
 
 from dragoman.cli.app import application
 from dragoman.cli.options import protect
@@ -48,15 +47,9 @@ def test_the_readme_shows_commands() -> None:
     assert {"train", "translate", "evaluate"} <= shown
 
 
-@pytest.fixture(scope="module")
-def command_line() -> App:
-    """What parses."""
-    return application()
-
-
 @pytest.mark.parametrize("words", [words for _, words in COMMANDS], ids=[where for where, _ in COMMANDS])
-def test_a_shown_command_parses(command_line: App, words: list[str]) -> None:
-    command_line.parse_args(protect(words), exit_on_error=False, print_error=False)
+def test_a_shown_command_parses(words: list[str]) -> None:
+    application().parse_args(protect(words), exit_on_error=False, print_error=False)
 
 
 def test_make_targets_that_pages_name_exist() -> None:
