@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from tests.project.test_imports import LEVELS
+from tests.scripts import script
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "dragoman"
@@ -25,17 +23,7 @@ SYMBOLS = re.compile(r"`([a-z]+/\w+\.py)`: (`[^`]+`(?:, `[^`]+`)*)")
 PROMISE = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 
 
-def drawing() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("draw_rooms", ROOT / "docs" / "draw_rooms.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    sys.modules["draw_rooms"] = module  # dataclasses look their module up
-    specification.loader.exec_module(module)
-    return module
-
-
-ROOMS = drawing()
+ROOMS = script("draw_rooms")
 
 
 @pytest.fixture(scope="module")
