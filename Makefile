@@ -11,13 +11,17 @@ TABLES ?=
 RUN = .venv/bin/python
 INSTALL = $(RUN) -m pip install -qq --disable-pip-version-check --no-compile --constraint constraints.txt --editable
 
+# Libraries are installed without bytecode, so that whoever imports one first keeps it for the others: where the
+# environment forbids that, each of many processes would compile torch anew, which takes longer than most tests.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: demo test check bench journeys
 
 demo: .venv/installed
 	$(RUN) examples/demo.py $(PAIR) $(BUDGET)
 
 test: .venv/installed-dev
-	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2 --dist loadfile  # a core for each process
+	OMP_NUM_THREADS=1 $(RUN) -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder  # a core for each process
 
 check: .venv/installed-dev
 	$(RUN) -m ruff check .

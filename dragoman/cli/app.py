@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from cyclopts import App, Parameter
 
@@ -45,6 +46,7 @@ def _shown_default(value: object) -> object:
     return None if value is False or value == "" else value
 
 
+@cache
 def application() -> App:
     """The command line as a tree of verbs; each is one function in a module of its own."""
     app = App(

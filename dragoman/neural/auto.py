@@ -19,6 +19,7 @@ from dragoman.durations import format_duration
 from dragoman.neural import devices
 from dragoman.neural.batches import Batch
 from dragoman.neural.ladders import FAMILIES, TIERS, Family, Size, Tier
+from dragoman.neural.optimiser import AdamW
 from dragoman.neural.recipes import AutoRecipe, NetworkRecipe, TrainingOptions
 from dragoman.neural.seq2seq import NETWORKS, named_object
 from dragoman.neural.training import batch_loss
@@ -138,7 +139,7 @@ def measured_speed(
     def speed(size: Size) -> float:
         with torch.random.fork_rng():
             network = kind(size.options(0.1), table, table, joint=True).to(device).train()
-            optimiser = torch.optim.AdamW(network.parameters(), fused=True)
+            optimiser = AdamW(network.parameters(), rate=1e-3)
             done, began = 0, time.monotonic()
             while done < 3 or time.monotonic() - began < MEASURED_SECONDS:
                 if done == 1:  # the first one warms up

@@ -16,6 +16,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from dragoman.contracts import UserError
+from dragoman.neural.optimiser import AdamW
 
 STATE = "state.json"
 
@@ -96,7 +97,7 @@ def save_state(
     folder: Path,
     standing: Standing,
     network: nn.Module,
-    optimiser: torch.optim.Optimizer,
+    optimiser: AdamW,
     carried: Sequence[Tensor] = (),
 ) -> None:
     """All that the next update depends on. state.json is replaced last and names the tensor file. carried: what the
@@ -104,7 +105,7 @@ def save_state(
     tensors: dict[str, Tensor] = {f"weights/{name}": tensor for name, tensor in weights_of(network).items()}
     for name, parameter in weights_of(network).items():
         for key, value in optimiser.state.get(parameter, {}).items():
-            tensors[f"optimiser/{key}/{name}"] = torch.as_tensor(value)
+            tensors[f"optimiser/{key}/{name}"] = value
     tensors |= {f"carried/{place}": tensor for place, tensor in enumerate(carried)}
     tensors["random/cpu"] = torch.get_rng_state()
     device = device_of(network)
@@ -135,7 +136,7 @@ def read_state(folder: Path) -> State | None:
     return State(report, read_tensors(folder / report["tensors"]))
 
 
-def put_on(state: State, network: nn.Module, optimiser: torch.optim.Optimizer) -> Standing:
+def put_on(state: State, network: nn.Module, optimiser: AdamW) -> Standing:
     """Bring network, optimiser and random generators to a stored state."""
     report, tensors = state
     parameters = weights_of(network)
@@ -143,7 +144,7 @@ def put_on(state: State, network: nn.Module, optimiser: torch.optim.Optimizer) -
     for key, value in tensors.items():
         if key.startswith("optimiser/"):
             _, field_name, name = key.split("/", 2)
-            optimiser.state[parameters[name]][field_name] = value.to(parameters[name].device)
+            optimiser.state.setdefault(parameters[name], {})[field_name] = value.to(parameters[name].device)
     torch.set_rng_state(tensors["random/cpu"])
     device = device_of(network)
     if "random/cuda" in tensors and device.type == "cuda":

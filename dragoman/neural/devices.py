@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 from dragoman.contracts import UserError
 from dragoman.processes import keep_freed_memory
@@ -30,6 +33,25 @@ def pick(device: str = "auto", threads: int = 0, *, deterministic: bool = False)
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
         torch.use_deterministic_algorithms(True, warn_only=True)
     return chosen
+
+
+class WithoutContent(TorchFunctionMode):
+    """A network that is made inside has shapes and no numbers: its parameters are on torch's "meta" device, and none is
+    drawn there (torch would load its compiler to see what comes of that)."""
+
+    def __torch_function__(
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        given = dict(kwargs or {})
+        if function in (nn.init.normal_, nn.init.uniform_, Tensor.normal_, Tensor.uniform_):
+            return args[0] if args else given["tensor"]
+        if function is torch.empty:
+            given["device"] = "meta"
+        return function(*args, **given)
 
 
 def products_dtype(precision: Literal["auto", "fp32", "bf16"], device: torch.device) -> torch.dtype:

@@ -141,7 +141,7 @@ def refuse_no_shape(recipe: Any) -> None:
     """UserError, before any text is read, where no network can have the shape that the recipe asks for."""
     few = PieceTable(tuple("psuzx"), padding=0, unknown=1, start=2, end=3)
     try:
-        with torch.device("meta"):
+        with devices.WithoutContent():
             named_object(NETWORKS[recipe.kind][0])(recipe.model, few, few, recipe.text.joint)
     except ValueError as error:
         raise UserError(f"this recipe makes no network: {error}") from error

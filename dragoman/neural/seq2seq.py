@@ -287,7 +287,7 @@ class NeuralTranslator(SegmentTranslator):
         return str(devices.pick(device))
 
     def describe(self) -> Mapping[str, object]:
-        with torch.device("meta"):  # counted on a network without content: in fewer bits some are no parameters
+        with devices.WithoutContent():  # counted on a network without content: in fewer bits some are no parameters
             like = build_network(self.kind, self.options, self.pipeline)
         return {
             "parameters": len(self.networks) * sum(parameter.numel() for parameter in like.parameters()),

@@ -21,6 +21,7 @@ from dragoman.neural.batches import Batch, rows_apart
 from dragoman.neural.checkpoints import Kept, Standing
 from dragoman.neural.loss import Loss, cross_entropy, guidance
 from dragoman.neural.network import Carried, Network, Predictor
+from dragoman.neural.optimiser import AdamW
 from dragoman.neural.recipes import LearningOptions
 from dragoman.neural.team import Team
 
@@ -99,13 +100,8 @@ class Learner:
         self.device = checkpoints.device_of(network)
         self.products = devices.products_dtype(options.precision, self.device)
         self.parts = 1
-        decayed = [p for p in network.parameters() if p.dim() > 1]
-        plain = [p for p in network.parameters() if p.dim() <= 1]
-        self.optimiser = torch.optim.AdamW(
-            [{"params": decayed, "weight_decay": options.weight_decay}, {"params": plain, "weight_decay": 0.0}],
-            lr=options.learning_rate,
-            betas=(options.beta1, options.beta2),
-            fused=True,
+        self.optimiser = AdamW(
+            network.parameters(), options.learning_rate, (options.beta1, options.beta2), options.weight_decay
         )
         self.limits = {
             "max_updates": float(options.max_updates),
@@ -173,9 +169,7 @@ class Learner:
         began = time.monotonic()
         self.network.train()
         tokens = self.lesson.count(group)
-        learning_rate = rate(self.standing.position, self.length, self.options)
-        for parameters in self.optimiser.param_groups:
-            parameters["lr"] = learning_rate
+        self.optimiser.rate = rate(self.standing.position, self.length, self.options)
         self.team.draw_apart(self.work.seed, self.standing.updates)
         likelihood = float(self.team.add_up(self.network, self.gradients(list(self.lesson.read(group)), tokens)))
         norm = float(torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.options.clip or math.inf))
@@ -194,7 +188,7 @@ class Learner:
         the sums, and with them the update, stay the same.
         """
         while True:
-            self.optimiser.zero_grad(set_to_none=True)
+            self.optimiser.zero_grad()
             likelihood, carried = torch.zeros((), device=self.device), self.carried
             try:
                 for batch in batches:
@@ -323,7 +317,7 @@ class Learner:
         standing, seconds, window = self.standing, self.clock.seconds(), self.window
         values = {
             "epoch": float(standing.epoch + 1),
-            "learning_rate": self.optimiser.param_groups[0]["lr"],
+            "learning_rate": self.optimiser.rate,
             "seconds": seconds,
         }
         if window:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import tracemalloc
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise, product
 from math import log, prod
-from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -24,21 +21,12 @@ from dragoman.alignment.lexicon import SharedLexicon, uniform_lexicon, uniform_s
 from dragoman.alignment.lexicon_kernels import exp_digamma
 from dragoman.alignment.recipes import FAST
 from tests.alignment.small import WORK, cells_of, numbered, random_lexicon, tables_of
+from tests.scripts import script
 
 Probability = Callable[[Sequence[int]], float]
 
 
-def drawing() -> ModuleType:
-    place = Path(__file__).parents[2] / "docs/draw_em.py"
-    specification = importlib.util.spec_from_file_location("draw_em", place)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
-
-
-DRAWING = drawing()
+DRAWING = script("draw_em")
 
 
 def enumerated(probability: Probability, outputs: int, inputs: int) -> tuple[float, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +15,16 @@ from dragoman.cli import main
 from tests.generated import generated_pairs
 
 # A network, and looks at the dev set, that take next to no time.
-TINY = ["pieces=400", "width=32", "inner=64", "validate_every=1000", "dev_sentences=4", "beam=3", "alpha=0.7"]
+TINY = [
+    "pieces=400",
+    "width=32",
+    "inner=64",
+    "validate_every=1000",
+    "dev_sentences=4",
+    "beam=3",
+    "alpha=0.7",
+    "max_ratio=0.5",
+]
 
 
 @dataclass(frozen=True)
@@ -41,10 +51,11 @@ MadeOnce = Callable[[str, Callable[[Path], object]], Path]
 
 @pytest.fixture
 def dragoman(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Run a command inside this process, in a folder of its own."""
+    """Run a command inside this process, in a folder of its own. given: what it reads from standard input."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*arguments: object) -> Run:
+    def run(*arguments: object, given: bytes = b"") -> Run:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given), encoding="utf-8"))
         capsys.readouterr()
         code = main([str(argument) for argument in arguments])
         shown = capsys.readouterr()

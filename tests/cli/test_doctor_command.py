@@ -18,7 +18,7 @@ def test_a_model_that_has_learnt_nothing(dragoman: Command, transformer: Path, p
     Path("new.txt").write_text(STRANGE, encoding="utf-8")
     run = dragoman("doctor", transformer, "--text", "new.txt")
     assert run.code == 0
-    assert "translations are one and the same" in run.out
+    assert "outputs run on" in run.out
     assert "characters are unknown" in run.out
     assert "ⵣ" in run.out
     files = ["test.en", "test.zh"]

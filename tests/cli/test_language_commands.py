@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -140,9 +138,7 @@ def test_what_was_learnt_can_be_gone_on_with(dragoman: Command, tmp_path: Path, 
     assert run.code == 0, run.err
 
 
-def test_standard_input_is_scored_as_it_comes(
-    fed: Callable[..., subprocess.CompletedProcess[bytes]], tunes: Path
-) -> None:
-    done = fed(b"X:1\n\n|: GABc\n", "score", tunes / "tunes", "--test", "-")
-    assert done.returncode == 0, done.stderr
-    assert [bool(line) for line in done.stdout.split(b"\n")] == [True, False, True, False]
+def test_standard_input_is_scored_as_it_comes(dragoman: Command, tunes: Path) -> None:
+    run = dragoman("score", tunes / "tunes", "--test", "-", given=b"X:1\n\n|: GABc\n")
+    assert run.code == 0, run.err
+    assert [bool(line) for line in run.out.split("\n")] == [True, False, True, False]

@@ -65,9 +65,13 @@ def test_a_line_of_links_for_each_line(
     assert alone.out.split("\n")[:-1] == outputs
 
 
-def test_several_processes_json_and_compression_tell_the_same(dragoman: Command, transformer: Path, text: Path) -> None:
-    dragoman("translate", transformer, text, "--out", "out.txt", "--links", "a.gz")
-    run = dragoman("translate", transformer, text, "--json", "--links", "b", "--workers", "2", "--n-best", "2")
+@pytest.mark.parametrize(("kind", "options"), [("dictionary", ["--workers", "2"]), ("transformer", ["--n-best", "2"])])
+def test_several_processes_json_and_compression_tell_the_same(
+    dragoman: Command, kind: str, options: list[str], text: Path, request: pytest.FixtureRequest
+) -> None:
+    model = request.getfixturevalue(kind)
+    dragoman("translate", model, text, "--out", "out.txt", "--links", "a.gz")
+    run = dragoman("translate", model, text, "--json", "--links", "b", *options)
     assert run.code == 0, run.err
     links = rows("b")
     assert gzip.decompress(Path("a.gz").read_bytes()).decode().split("\n")[:-1] == links

@@ -8,14 +8,11 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Command
-
-Fed = Callable[..., "subprocess.CompletedProcess[bytes]"]
 
 ODD = (
     "The teacher bought the red book.\n"
@@ -83,21 +80,20 @@ def test_several_files_and_compressed_ones(dragoman: Command, dictionary: Path) 
     assert len(gzip.decompress(Path("out.txt.gz").read_bytes()).decode().splitlines()) == 3
 
 
-def test_nothing_in_nothing_out(fed: Fed, dictionary: Path) -> None:
-    run = fed(b"", "translate", dictionary)
-    assert (run.returncode, run.stdout) == (0, b"")
+def test_nothing_in_nothing_out(dragoman: Command, dictionary: Path) -> None:
+    run = dragoman("translate", dictionary, given=b"")
+    assert (run.code, run.out) == (0, "")
 
 
 @pytest.mark.parametrize(("given", "word"), [(b"good\nna\xefve\nmore\n", "not UTF-8"), (b"good\na\0b\nmore\n", "NUL")])
-def test_bad_lines_stop_or_are_skipped(fed: Fed, dictionary: Path, given: bytes, word: str) -> None:
-    stopped = fed(given, "translate", dictionary)
-    assert stopped.returncode == 2
-    assert f"<stdin>:2: {word}" in stopped.stderr.decode()
-    assert len(stopped.stdout.splitlines()) == 1
-    skipped = fed(given, "translate", dictionary, "--on-bad-line", "skip")
-    assert skipped.returncode == 0
-    assert [bool(line) for line in skipped.stdout.decode().split("\n")] == [True, False, True, False]
-    assert f"<stdin>:2: {word}" in skipped.stderr.decode()
+def test_bad_lines_stop_or_are_skipped(dragoman: Command, dictionary: Path, given: bytes, word: str) -> None:
+    stopped = dragoman("translate", dictionary, given=given)
+    assert f"<stdin>:2: {word}" in stopped.error_line
+    assert len(stopped.out.splitlines()) == 1
+    skipped = dragoman("translate", dictionary, "--on-bad-line", "skip", given=given)
+    assert skipped.code == 0
+    assert [bool(line) for line in skipped.out.split("\n")] == [True, False, True, False]
+    assert f"<stdin>:2: {word}" in skipped.err
 
 
 def test_nothing_is_left_under_the_final_name_after_an_error(dragoman: Command, dictionary: Path) -> None:

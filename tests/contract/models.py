@@ -39,13 +39,13 @@ TINY: dict[str, list[str]] = {
     "rnn": [
         *("text.pieces=400", "model.embedding=48", "model.width=48", "model.encoder_width=48", "model.dropout=0"),
         *("model.encoder_layers=1", "model.decoder_layers=1"),
-        *("model.cell=gru", "model.encoder=bi", "model.score=additive"),
-        *("training.max_updates=80", "training.warmup_updates=10", "training.validate_every=40"),
-        *("training.learning_rate=2e-2", "training.tokens_per_batch=512", "training.dev_sentences=12"),
+        *("model.cell=gru", "model.encoder=bi", "model.score=additive", "search.max_ratio=1"),
+        *("training.max_updates=60", "training.warmup_updates=10", "training.validate_every=30"),
+        *("training.learning_rate=2e-2", "training.tokens_per_batch=384", "training.dev_sentences=12"),
     ],
     "rnn-fixed": [
         *("text.pieces=400", "model.embedding=48", "model.width=64", "model.encoder_width=64", "model.dropout=0"),
-        *("model.encoder_layers=1", "model.decoder_layers=1"),
+        *("model.encoder_layers=1", "model.decoder_layers=1", "search.max_ratio=1"),
         *("training.max_updates=120", "training.warmup_updates=20", "training.validate_every=60"),
         *("training.learning_rate=2e-2", "training.tokens_per_batch=512", "training.dev_sentences=12"),
     ],

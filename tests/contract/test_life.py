@@ -15,6 +15,7 @@ import pytest
 
 import dragoman
 from dragoman.contracts import Interrupted, UserError
+from dragoman.system import lifecycle
 from dragoman.system.catalogue import model_kinds
 from dragoman.system.lifecycle import train_model
 from dragoman.system.settings import recipe_of_toml
@@ -115,7 +116,14 @@ def test_the_same_command_says_that_it_is_done(model: Trained) -> None:
     assert read_card(model.folder) == card
 
 
+@pytest.fixture
+def undrawn(model: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A learning curve takes half a second; that of the model itself is drawn."""
+    monkeypatch.setattr(lifecycle, "learning_curve", lambda rows, path: False)
+
+
 @every_kind
+@pytest.mark.usefixtures("undrawn")
 def test_stopped_and_resumed_it_equals_the_uninterrupted_and_so_does_a_second_run(
     model: Trained, tmp_path: Path
 ) -> None:
@@ -141,6 +149,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @every_kind
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.timeout(180)
 def test_killed_and_begun_again_it_equals_the_uninterrupted(model: Trained, killed: Path) -> None:
     out = killed / model.kind
@@ -159,6 +168,7 @@ def test_other_data_is_refused_and_the_model_stays(model: Trained) -> None:
 
 
 @every_kind
+@pytest.mark.usefixtures("undrawn")
 def test_training_without_a_dev_set_makes_a_model(model: Trained, tmp_path: Path) -> None:
     outcome = train_model(tiny_recipe(model.kind), model.data.few, None, tmp_path / "model", seed=1, threads=1)
     assert outcome.product is not None

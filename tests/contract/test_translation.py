@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,10 +21,12 @@ from dragoman.contracts import (
     SearchOptions,
     SentencePair,
     Translation,
+    Translator,
     UserError,
 )
 from dragoman.evaluation.metrics import corpus_scores
 from dragoman.system import workers
+from dragoman.system.catalogue import model_kinds
 from dragoman.system.measure import evaluate
 from dragoman.system.store import load_model
 from dragoman.system.stream import check_options, kinds_with
@@ -304,15 +309,35 @@ def test_an_ensemble_with_oneself_is_oneself(model: Trained) -> None:
 # --- several processes ----------------------------------------------------------------------------
 
 
-@kinds_that(Ability.BEAM)
-def test_processes_change_no_bit(model: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each process computes by one thread, as this one does: matrix products round their last bit by their number."""
+class Several:
+    """A model of each kind; which of them translates a text, its last character says."""
+
+    kind, source_language, target_language, abilities = "several", "en", "zh", frozenset[Ability]()
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self.translators: list[Translator] = [load_model(folder) for folder in folders]
+
+    def translate(
+        self, requests: Sequence[str | Request], options: SearchOptions = SearchOptions()
+    ) -> list[Translation]:
+        found: dict[int, Translation] = {}
+        for place, translator in enumerate(self.translators):
+            own = [number for number, text in enumerate(requests) if str(text).endswith(str(place))]
+            linked = replace(options, links=Ability.LINKS in translator.abilities)
+            made = translator.translate([requests[number] for number in own], linked)
+            found |= zip(own, made, strict=True)
+        return [found[number] for number in range(len(requests))]
+
+
+def test_processes_change_no_bit(model_of: Callable[[str], Trained], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of no kind that searches. Each process computes by one thread, as this one does: matrix products round their last
+    bit by their number."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    monkeypatch.setattr(workers, "SHARE", 32)
-    sources = [f"{source} {number}" for number in range(4) for source in SOURCES]
+    monkeypatch.setattr(workers, "SHARE", 96)
+    kinds = [kind for kind in model_kinds("translate") if kind in kinds_with(Ability.BEAM)]
+    sources = [f"{source} {number}{place}" for number in range(4) for source in SOURCES for place in range(len(kinds))]
     assert len(shares(sources)) > 2
-    linked = Ability.LINKS in model.translator.abilities
-    options = SearchOptions(n_best=2, beam=2, links=linked)
-    load = partial(load_model, model.folder)
-    with Workers(model.translator, load) as alone, Workers(model.translator, load, 2, enough=2) as two:
+    options = SearchOptions(n_best=2, beam=2)
+    load = partial(Several, [model_of(kind).folder for kind in kinds])
+    with Workers(load(), load) as alone, Workers(load(), load, 2, enough=2) as two:
         assert two.translate(sources, options) == alone.translate(sources, options)

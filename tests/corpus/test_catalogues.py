@@ -13,7 +13,8 @@ from dragoman.corpus.catalogues import catalogue_languages, read_catalogue
 from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.lines import OnBadLine
 from dragoman.corpus.reading import Reading
-from dragoman.corpus.streams import InputFile, file_at
+from dragoman.corpus.streams import file_at
+from tests.corpus.small import file_of
 
 HEADER = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n"Language: de\\n"\n\n'
 PLURALS_FUZZY = (
@@ -48,9 +49,8 @@ msgstr ""
 
 
 def read(folder: Path, content: str | bytes, on_bad_line: OnBadLine = "stop", *languages: str) -> list[Record]:
-    (folder / "x.po").write_bytes(content.encode() if isinstance(content, str) else content)
     source, target = languages or ("en", "de")
-    return list(read_catalogue(InputFile(str(folder / "x.po"), "x.po"), Reading(source, target, on_bad_line)))
+    return list(read_catalogue(file_of(folder, "x.po", content), Reading(source, target, on_bad_line)))
 
 
 def told(records: list[Record]) -> list[tuple[str, str, str]]:

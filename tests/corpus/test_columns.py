@@ -12,6 +12,7 @@ from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.lines import OnBadLine
 from dragoman.corpus.reading import Columns, Reading
 from dragoman.corpus.streams import InputFile, file_at
+from tests.corpus.small import file_of, told
 
 
 def read(
@@ -21,13 +22,7 @@ def read(
     on_bad_line: OnBadLine = "stop",
     languages: tuple[str, str] = ("en", "zh"),
 ) -> list[Record]:
-    path = folder / "x.csv"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return list(read_csv(InputFile(str(path), "x.csv"), Reading(*languages, on_bad_line, columns)))
-
-
-def told(records: list[Record]) -> list[tuple[str, str, int, str]]:
-    return [(record.source, record.target, record.origin.line, record.fault) for record in records]
+    return list(read_csv(file_of(folder, "x.csv", content), Reading(*languages, on_bad_line, columns)))
 
 
 @pytest.mark.parametrize(

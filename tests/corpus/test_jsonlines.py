@@ -13,18 +13,13 @@ from dragoman.corpus.jsonlines import json_languages, read_json_lines
 from dragoman.corpus.lines import OnBadLine
 from dragoman.corpus.reading import Columns, Reading
 from dragoman.corpus.streams import InputFile, file_at
+from tests.corpus.small import file_of, told
 
 
 def read(
     folder: Path, content: str | bytes, columns: Columns | None = None, on_bad_line: OnBadLine = "stop"
 ) -> list[Record]:
-    path = folder / "x.jsonl"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return list(read_json_lines(InputFile(str(path), "x.jsonl"), Reading("en", "zh", on_bad_line, columns)))
-
-
-def told(records: list[Record]) -> list[tuple[str, str, int, str]]:
-    return [(record.source, record.target, record.origin.line, record.fault) for record in records]
+    return list(read_json_lines(file_of(folder, "x.jsonl", content), Reading("en", "zh", on_bad_line, columns)))
 
 
 @pytest.mark.parametrize(

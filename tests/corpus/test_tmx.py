@@ -15,8 +15,9 @@ from dragoman.corpus import streams
 from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.lines import OnBadLine
 from dragoman.corpus.reading import Reading
-from dragoman.corpus.streams import InputFile, file_at
+from dragoman.corpus.streams import file_at
 from dragoman.corpus.tmx import read_tmx, tmx_languages
+from tests.corpus.small import file_of, told
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4"><header srclang="en"/><body>\n'
 FOOT = "</body></tmx>\n"
@@ -30,13 +31,7 @@ def unit(*variants: tuple[str, str]) -> str:
 def read(
     folder: Path, content: str | bytes, source: str = "en", target: str = "de", on_bad_line: OnBadLine = "stop"
 ) -> list[Record]:
-    path = folder / "m.tmx"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return list(read_tmx(InputFile(str(path), "m.tmx"), Reading(source, target, on_bad_line)))
-
-
-def told(records: list[Record]) -> list[tuple[str, str, int, str]]:
-    return [(record.source, record.target, record.origin.line, record.fault) for record in records]
+    return list(read_tmx(file_of(folder, "m.tmx", content), Reading(source, target, on_bad_line)))
 
 
 VARIANTS = (

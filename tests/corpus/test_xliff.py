@@ -12,8 +12,9 @@ from dragoman.corpus import streams
 from dragoman.corpus.formats import open_bitext
 from dragoman.corpus.lines import OnBadLine
 from dragoman.corpus.reading import InlineTags, Reading
-from dragoman.corpus.streams import InputFile, file_at
+from dragoman.corpus.streams import file_at
 from dragoman.corpus.xliff import read_xliff, xliff_languages
+from tests.corpus.small import file_of, told
 
 DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
@@ -51,13 +52,7 @@ def read(
     on_bad_line: OnBadLine = "stop",
     inline_tags: InlineTags = "strip",
 ) -> list[Record]:
-    path = folder / "x.xlf"
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return list(read_xliff(InputFile(str(path), "x.xlf"), Reading(source, target, on_bad_line, None, inline_tags)))
-
-
-def told(records: list[Record]) -> list[tuple[str, str, int, str]]:
-    return [(record.source, record.target, record.origin.line, record.fault) for record in records]
+    return list(read_xliff(file_of(folder, "x.xlf", content), Reading(source, target, on_bad_line, None, inline_tags)))
 
 
 def faults(records: list[Record]) -> list[str]:

@@ -21,50 +21,55 @@ from dragoman.lm.units import END, UNKNOWN
 from dragoman.texts import Generating
 from tests.lm.small import BABBLE, SMOOTHINGS, babble, learn
 
-MODEL = learn(BABBLE, order=3)
 MODULES = (window_kernels, trie_kernels, estimating, walk_kernels, word_kernels, table_kernels)
 
 
-def test_batches_of_states_go_on_like_single_sentences() -> None:
+@pytest.fixture(scope="module")
+def model() -> NgramModel:
+    """Trigrams of letters."""
+    return learn(BABBLE, order=3)
+
+
+def test_batches_of_states_go_on_like_single_sentences(model: NgramModel) -> None:
     lines = [line for line in babble(30, seed=8, words="abcxyz") if len(line.split()) == 6]
-    ids_BT = np.array([[*MODEL.vocabulary.ids(line), END] for line in lines], np.int32)
-    states_B = np.full(len(lines), MODEL.ngrams.start)
-    for column, score in enumerate(zip(*(one.token_log_probabilities for one in MODEL.score(lines)), strict=True)):
-        log_probs_B, after_B = MODEL.ngrams.advance(states_B, ids_BT[:, column])
+    ids_BT = np.array([[*model.vocabulary.ids(line), END] for line in lines], np.int32)
+    states_B = np.full(len(lines), model.ngrams.start)
+    for column, score in enumerate(zip(*(one.token_log_probabilities for one in model.score(lines)), strict=True)):
+        log_probs_B, after_B = model.ngrams.advance(states_B, ids_BT[:, column])
         assert log_probs_B == pytest.approx(score, abs=1e-6)
-        assert (states_B == MODEL.ngrams.start).all() or column  # what was passed in stays
+        assert (states_B == model.ngrams.start).all() or column  # what was passed in stays
         states_B = after_B
     assert UNKNOWN in ids_BT
 
 
-def test_words_of_a_beam_are_asked_for_at_once() -> None:
-    states_B1, words_BK = np.array([[MODEL.ngrams.start], [0]]), np.array([[3, 4, 5], [2, 0, 3]])
-    log_probs_BK, after_BK = MODEL.ngrams.advance(states_B1, words_BK)
+def test_words_of_a_beam_are_asked_for_at_once(model: NgramModel) -> None:
+    states_B1, words_BK = np.array([[model.ngrams.start], [0]]), np.array([[3, 4, 5], [2, 0, 3]])
+    log_probs_BK, after_BK = model.ngrams.advance(states_B1, words_BK)
     for row, column in np.ndindex(2, 3):
         state, word = int(states_B1[row, 0]), int(words_BK[row, column])
-        assert log_probs_BK[row, column] == pytest.approx(MODEL.ngrams.following(state)[word], abs=1e-6)
-        assert after_BK[row, column] == MODEL.ngrams.behind([word], state)
-    assert MODEL.ngrams.advance(np.array(0), np.array(3))[0].shape == ()
+        assert log_probs_BK[row, column] == pytest.approx(model.ngrams.following(state)[word], abs=1e-6)
+        assert after_BK[row, column] == model.ngrams.behind([word], state)
+    assert model.ngrams.advance(np.array(0), np.array(3))[0].shape == ()
 
 
-def test_a_state_is_all_that_the_future_depends_on() -> None:
+def test_a_state_is_all_that_the_future_depends_on(model: NgramModel) -> None:
     histories = babble(60, seed=5)
     by_state: dict[int, list[str]] = {}
     for history in histories:
-        by_state.setdefault(MODEL.ngrams.behind(MODEL.vocabulary.ids(history)), []).append(history)
+        by_state.setdefault(model.ngrams.behind(model.vocabulary.ids(history)), []).append(history)
     assert len(by_state) < len(histories)
     for state, same in by_state.items():
         for history in same:
-            assert MODEL.all_next(history)["b"] == pytest.approx(
-                MODEL.ngrams.following(state)[MODEL.vocabulary.ids("b")[0]]
+            assert model.all_next(history)["b"] == pytest.approx(
+                model.ngrams.following(state)[model.vocabulary.ids("b")[0]]
             )
-    states = np.unique(MODEL.ngrams.states_X[1:])
-    children = np.diff(MODEL.ngrams.begins_Y)
+    states = np.unique(model.ngrams.states_X[1:])
+    children = np.diff(model.ngrams.begins_Y)
     assert all(children[state] for state in states if state)  # a shorter one would do
 
 
-def test_what_is_no_state_or_word_is_refused() -> None:
-    advance = MODEL.ngrams.advance
+def test_what_is_no_state_or_word_is_refused(model: NgramModel) -> None:
+    advance = model.ngrams.advance
     for states, words in (([-1], [3]), ([10**6], [3]), ([0], [-1]), ([0], [10**6]), ([0, 0, 0], [3, 3])):
         with pytest.raises(ValueError, match=r"outside|broadcast"):
             advance(np.array(states), np.array(words))
@@ -81,52 +86,52 @@ def test_searching_and_the_table_say_the_same(smoothing: str) -> None:
     assert "_table" in model.ngrams.__dict__
 
 
-def test_lines_are_numbered_as_one_by_one() -> None:
+def test_lines_are_numbered_as_one_by_one(model: NgramModel) -> None:
     lines = ["a b  c", "", " a\tb ", "q a\x0bb\x0cc\rd", "\u3000 a", "a </s> <s>", "é b", "<unk>"]
-    wanted = [number for line in lines for number in (*MODEL.vocabulary.ids(line), END)]
-    assert MODEL.vocabulary.ids_of_lines(lines).tolist() == wanted
-    assert MODEL.vocabulary.ids("q a </s> <s> <unk> b") == [
+    wanted = [number for line in lines for number in (*model.vocabulary.ids(line), END)]
+    assert model.vocabulary.ids_of_lines(lines).tolist() == wanted
+    assert model.vocabulary.ids("q a </s> <s> <unk> b") == [
         UNKNOWN,
-        *MODEL.vocabulary.ids("a"),
+        *model.vocabulary.ids("a"),
         *[UNKNOWN] * 3,
-        *MODEL.vocabulary.ids("b"),
+        *model.vocabulary.ids("b"),
     ]
-    assert MODEL.vocabulary.ids_of_lines(["a\nb", "c"]).tolist() == [
-        *MODEL.vocabulary.ids("a b"),
+    assert model.vocabulary.ids_of_lines(["a\nb", "c"]).tolist() == [
+        *model.vocabulary.ids("a b"),
         END,
-        *MODEL.vocabulary.ids("c"),
+        *model.vocabulary.ids("c"),
         END,
     ]
-    assert MODEL.vocabulary.ids_of_lines([]).tolist() == []
+    assert model.vocabulary.ids_of_lines([]).tolist() == []
 
 
 # --- drawing --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sampling", [Sampling(), Sampling(top_p=1 - 1e-12)])
-def test_draws_follow_the_probabilities(sampling: Sampling) -> None:
+def test_draws_follow_the_probabilities(model: NgramModel, sampling: Sampling) -> None:
     """Of single words in a context with much that was not seen; chi-squared stays below what 1 in 10^4 has."""
     total = 4000 if sampling.top_p == 1 else 1000
-    following = {name: math.exp(value) for name, value in MODEL.all_next("a c").items() if name != "<unk>"}
+    following = {name: math.exp(value) for name, value in model.all_next("a c").items() if name != "<unk>"}
     whole = sum(following.values())
-    ids = [MODEL.vocabulary.words.index(name) for name in following]
-    state = MODEL.ngrams.behind(MODEL.vocabulary.ids("a c"))
+    ids = [model.vocabulary.words.index(name) for name in following]
+    state = model.ngrams.behind(model.vocabulary.ids("a c"))
     if sampling.top_p == 1:
-        drawn = Counter(MODEL.ngrams.draw(state, stream * 977, 1)[0][0] for stream in range(total))
+        drawn = Counter(model.ngrams.draw(state, stream * 977, 1)[0][0] for stream in range(total))
     else:
-        texts = MODEL.generate("a c ", Generating(total, 1, sampling))
+        texts = model.generate("a c ", Generating(total, 1, sampling))
         names = Counter(text.text.removeprefix("a c ") or "</s>" for text in texts)
-        drawn = Counter({MODEL.vocabulary.words.index(name): count for name, count in names.items()})
+        drawn = Counter({model.vocabulary.words.index(name): count for name, count in names.items()})
     assert sum(drawn.values()) == total
     expected = [share / whole * total for share in following.values()]
     statistic = sum((drawn[word] - much) ** 2 / much for word, much in zip(ids, expected, strict=True))
     assert statistic < len(ids) + 4 * math.sqrt(2 * len(ids)) + 8
 
 
-def test_what_is_drawn_has_the_log_probability_of_the_model() -> None:
+def test_what_is_drawn_has_the_log_probability_of_the_model(model: NgramModel) -> None:
     for sampling in (Sampling(seed=4), Sampling(0.7, seed=4), Sampling(top_k=3, seed=4)):
-        for one in MODEL.generate("", Generating(5, 30, sampling)):
-            (score,) = MODEL.score([one.text]) if one.text else (None,)
+        for one in model.generate("", Generating(5, 30, sampling)):
+            (score,) = model.score([one.text]) if one.text else (None,)
             if score is not None and not one.flags:
                 assert one.log_probability == pytest.approx(score.log_probability, abs=1e-4)
 
@@ -155,9 +160,9 @@ def test_without_smoothing_only_what_was_seen_is_written() -> None:
         assert Flag.LENGTH_CAP in one.flags or grams <= seen
 
 
-def test_a_line_end_in_the_prefix_is_refused() -> None:
+def test_a_line_end_in_the_prefix_is_refused(model: NgramModel) -> None:
     with pytest.raises(UserError, match="single lines"):
-        MODEL.generate("a\nb")
+        model.generate("a\nb")
 
 
 # --- kernels --------------------------------------------------------------------------------------

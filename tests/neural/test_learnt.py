@@ -10,9 +10,10 @@ import torch
 
 from dragoman.contracts import PieceTable
 from dragoman.neural.batches import collate, pad
-from dragoman.neural.recipes import BAHDANAU, FIXED, RecurrentOptions
+from dragoman.neural.optimiser import AdamW
+from dragoman.neural.recipes import BAHDANAU, FIXED, RecurrentOptions, TrainingOptions
 from dragoman.neural.recurrent import Recurrent
-from dragoman.neural.training import batch_loss
+from dragoman.neural.training import batch_loss, rate
 from dragoman.search.beam import beam_search
 
 SIGNS, BATCH, HELD_OUT = 8, 32, 100
@@ -30,18 +31,18 @@ def accuracy(options: RecurrentOptions, backwards: bool, longest: int, updates: 
     torch.manual_seed(1)
     draw = torch.Generator().manual_seed(1)
     network = Recurrent(options, PIECES, PIECES, joint=True).train()
-    optimiser = torch.optim.AdamW(network.parameters(), lr=1e-2, betas=(0.9, 0.98))
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-2, total_steps=updates, pct_start=0.1)
+    training = TrainingOptions(learning_rate=1e-2, warmup_updates=updates // 10)
+    optimiser = AdamW(network.parameters(), training.learning_rate, betas=(0.9, 0.98))
     held_out = set(sequences(HELD_OUT, longest, draw))
-    for _ in range(updates):
+    for update in range(updates):
         sources = [each for each in sequences(BATCH, longest, draw) if each not in held_out]
         batch = collate(sources, [each[::-1] if backwards else each for each in sources], PIECES, PIECES, CPU)
         optimiser.zero_grad()
         loss, _ = batch_loss(network, batch, PIECES.padding, 0.0)
         torch.autograd.backward(loss.smoothed / batch.target_tokens)
         torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimiser.rate = rate(update, updates, training)
         optimiser.step()
-        schedule.step()
     network.eval()
     asked = sorted(held_out)
     sources_BS = torch.from_numpy(pad(asked, PIECES.padding, PIECES.end))

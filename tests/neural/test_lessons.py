@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -33,7 +30,7 @@ RECIPE = TransformerRecipe(
         dev_sentences=12,
         average=2,
     ),
-    search=SearchDefaults(beam=2),
+    search=SearchDefaults(beam=2, max_ratio=0.5),  # so little is learnt that all outputs are as long as they may be
 )
 TRAIN, DEV = generated_bitext(60, "en", "de"), generated_bitext(12, "en", "de", seed=9)
 
@@ -75,23 +72,6 @@ def test_stopped_between_looks_and_resumed_it_equals_the_uninterrupted(
 
         with pytest.raises(Interrupted):
             weights(tmp_path / "work", report=report, stop=stop)
-    assert_equal(weights(tmp_path / "work"), uninterrupted)
-
-
-def test_killed_and_resumed_it_equals_the_uninterrupted(uninterrupted: dict[str, torch.Tensor], tmp_path: Path) -> None:
-    """kill -9 after the first saved state; what came after that state is done again."""
-    program = (
-        "from pathlib import Path; import time; from tests.neural.test_lessons import *; "
-        f"weights(Path({str(tmp_path / 'work')!r}), report=lambda progress: time.sleep(0.05))"
-    )
-    process = subprocess.Popen([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": "."})
-    deadline = time.monotonic() + 120
-    while not (tmp_path / "work" / "state.json").exists():
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
     assert_equal(weights(tmp_path / "work"), uninterrupted)
 
 
@@ -154,17 +134,19 @@ def test_divergence_is_an_error_with_advice(tmp_path: Path) -> None:
 def test_a_time_budget_is_kept(tmp_path: Path) -> None:
     began = time.monotonic()
     recipe = replace(
-        RECIPE, training=replace(RECIPE.training, max_updates=10**6, validate_every=10**5, time_budget=6.0)
+        RECIPE, training=replace(RECIPE.training, max_updates=10**6, validate_every=10**5, time_budget=4.0)
     )
     train_translator(recipe, TRAIN, DEV, Work(tmp_path, threads=1, began=began))
-    assert 3 < time.monotonic() - began < 12
+    assert 2 < time.monotonic() - began < 10
 
 
 def test_a_raised_limit_goes_on_from_the_last_state(tmp_path: Path) -> None:
-    """Updates and time alike; what was done is not done again."""
+    """Updates and time alike, the latter of all sittings together; what was done is not done again."""
     made: list[tuple[int, int]] = []
-    for limits in ({"max_updates": 8}, {"max_updates": 16}, {"time_budget": 1.5}, {"time_budget": 6.0}):
-        recipe = replace(RECIPE, training=replace(RECIPE.training, **limits))
+    seconds = 0.0
+    for limit, more in (("max_updates", 8.0), ("max_updates", 16.0), ("time_budget", 1.0), ("time_budget", 2.0)):
+        value: Any = int(more) if limit == "max_updates" else seconds + more
+        recipe = replace(RECIPE, training=replace(RECIPE.training, **{limit: value}))
         steps: list[int] = []
 
         def report(progress: Progress, steps: list[int] = steps) -> None:
@@ -173,9 +155,10 @@ def test_a_raised_limit_goes_on_from_the_last_state(tmp_path: Path) -> None:
 
         train_translator(recipe, TRAIN, DEV, Work(tmp_path, threads=1, report=report))
         made.append((min(steps, default=0), max(steps, default=0)))
+        seconds = json.loads((tmp_path / "state.json").read_text(encoding="utf-8"))["seconds"]
     assert made[:2] == [(1, 8), (9, 16)]
-    assert made[3][0] == max(16, made[2][1]) + 1
-    assert made[3][1] - made[3][0] > 10
+    assert made[2][0] == 17
+    assert made[3][0] == made[2][1] + 1
 
 
 def test_what_is_said_of_the_chosen_weights_comes_with_their_figures(tmp_path: Path) -> None:

@@ -18,11 +18,12 @@ MEASURED = """
 import resource, torch
 from dragoman.neural import memory, recipes, seq2seq, training
 from dragoman.neural.batches import Batch
+from dragoman.neural.optimiser import AdamW
 from tests.neural.small import small_pipeline
 
 options = recipes.TransformerOptions(width=256, inner=1024)
 network = seq2seq.build_network("transformer", options, small_pipeline())
-optimiser = torch.optim.AdamW(network.parameters(), fused=True)
+optimiser = AdamW(network.parameters(), 1e-3)
 
 def update(rows):
     ids = torch.randint(30, 300, (rows, 64))

@@ -58,7 +58,8 @@ def learn(
 
 
 def learn_all(folder: Path, rank: int) -> None:
-    """What each of two processes does for the tests below: one start of the processes serves them all."""
+    """What each of two processes does for the tests below: one start of the processes serves them all. None of it takes
+    torch's compiler, which would be seconds at the start of every training."""
     learn(folder / "still", STILL, 10, rank, 2)
     learn(folder / "linked", STILL, 6, rank, 2, train=LINKED)
     learn(folder / "whole", test_lessons.RECIPE.model, 8, rank, 2)
@@ -66,6 +67,7 @@ def learn_all(folder: Path, rank: int) -> None:
     if rank == 0:
         (folder / "cut.json").write_text((folder / "parts" / "rank-0" / "state.json").read_text(encoding="utf-8"))
     learn(folder / "parts", test_lessons.RECIPE.model, 8, rank, 2)
+    assert "torch._dynamo" not in sys.modules
 
 
 @pytest.fixture(scope="module")

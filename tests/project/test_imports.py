@@ -61,7 +61,12 @@ def imports_of(path: Path) -> Iterator[Import]:
 
 FILES = sorted(PACKAGE.rglob("*.py"))
 MODULES = {module_name(path) for path in FILES}
-IMPORTS = [found for path in FILES for found in imports_of(path)]
+
+
+@pytest.fixture(scope="module")
+def imports() -> list[Import]:
+    """Every import of the package."""
+    return [found for path in FILES for found in imports_of(path)]
 
 
 def target_module(name: str) -> str | None:
@@ -83,10 +88,10 @@ def test_every_room_has_its_level() -> None:
     assert {room(module) for module in MODULES} <= set(LEVEL_OF)
 
 
-def test_imports_point_down_and_siblings_ignore_each_other() -> None:
+def test_imports_point_down_and_siblings_ignore_each_other(imports: list[Import]) -> None:
     wrong = [
         f"{found.module} imports {found.name}"
-        for found in IMPORTS
+        for found in imports
         if (target := target_module(found.name)) is not None
         and room(target) != room(found.module)
         and target != "dragoman.__init__"
@@ -95,9 +100,9 @@ def test_imports_point_down_and_siblings_ignore_each_other() -> None:
     assert wrong == []
 
 
-def test_there_are_no_cycles_when_modules_are_imported() -> None:
+def test_there_are_no_cycles_when_modules_are_imported(imports: list[Import]) -> None:
     graph: dict[str, set[str]] = {}
-    for found in IMPORTS:
+    for found in imports:
         target = target_module(found.name)
         if found.at_start and target is not None and target != found.module:
             graph.setdefault(found.module, set()).add(target)
@@ -105,8 +110,8 @@ def test_there_are_no_cycles_when_modules_are_imported() -> None:
     assert order
 
 
-def test_torch_stays_in_its_rooms() -> None:
-    users = {found.module for found in IMPORTS if found.name.split(".")[0] == "torch"}
+def test_torch_stays_in_its_rooms(imports: list[Import]) -> None:
+    users = {found.module for found in imports if found.name.split(".")[0] == "torch"}
     strangers = {
         module
         for module in users
@@ -117,10 +122,10 @@ def test_torch_stays_in_its_rooms() -> None:
 
 
 @pytest.mark.parametrize("heavy", sorted(HEAVY_AT_THE_DOOR))
-def test_the_command_line_starts_without(heavy: str) -> None:
+def test_the_command_line_starts_without(imports: list[Import], heavy: str) -> None:
     early = [
         found.module
-        for found in IMPORTS
+        for found in imports
         if room(found.module) in ("cli", "__init__", "__main__")
         and found.at_start
         and found.name.split(".")[0] == heavy

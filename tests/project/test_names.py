@@ -14,7 +14,6 @@ from dragoman import contracts
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "dragoman").rglob("*.py"))
-IDS = [path.relative_to(ROOT).as_posix() for path in FILES]
 
 CONTRACTS = [
     "Ability",
@@ -53,29 +52,37 @@ def test_the_package_offers_load_and_its_version() -> None:
     assert callable(dragoman.load)
 
 
-@pytest.mark.parametrize("name", CONTRACTS)
-def test_the_contracts_are_there(name: str) -> None:
-    assert hasattr(contracts, name)
+def test_the_contracts_are_there() -> None:
+    assert [name for name in CONTRACTS if not hasattr(contracts, name)] == []
 
 
-@pytest.mark.parametrize("path", FILES, ids=IDS)
-def test_the_first_line_of_a_module_asks_its_question(path: Path) -> None:
-    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-    assert docstring
-    assert "?" in docstring.partition("\n\n")[0]
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    """The syntax tree of every module, by its file."""
+    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 
-@pytest.mark.parametrize("path", FILES, ids=IDS)
-def test_a_module_holds_one_idea(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+def test_the_first_line_of_a_module_asks_its_question(trees: dict[str, ast.Module]) -> None:
+    first = {name: (ast.get_docstring(tree) or "").partition("\n\n")[0] for name, tree in trees.items()}
+    assert [name for name, words in first.items() if "?" not in words] == []
 
 
-def public_definitions(path: Path) -> Iterator[ast.ClassDef | ast.FunctionDef]:
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+def test_a_module_holds_one_idea() -> None:
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    assert {path: length for path, length in lengths.items() if length > 400} == {}
+
+
+def public_definitions(tree: ast.Module) -> Iterator[ast.ClassDef | ast.FunctionDef]:
+    for node in tree.body:
         if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_"):
             yield node
 
 
-@pytest.mark.parametrize("path", FILES, ids=IDS)
-def test_public_functions_and_classes_say_what_they_are(path: Path) -> None:
-    assert [node.name for node in public_definitions(path) if not ast.get_docstring(node)] == []
+def test_public_functions_and_classes_say_what_they_are(trees: dict[str, ast.Module]) -> None:
+    silent = [
+        f"{name}: {node.name}"
+        for name, tree in trees.items()
+        for node in public_definitions(tree)
+        if not ast.get_docstring(node)
+    ]
+    assert silent == []

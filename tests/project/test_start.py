@@ -24,28 +24,25 @@ HEAVY = {
 MODULES_AFTER = """
 import json, sys
 from dragoman.cli import main
-code = main(sys.argv[1:])
-print(json.dumps([code, sorted({name.partition(".")[0] for name in sys.modules})]), file=sys.stderr)
+for arguments in json.loads(sys.argv[1]):
+    code = main(arguments)
+    print(json.dumps([arguments, code, sorted({name.partition(".")[0] for name in sys.modules})]), file=sys.stderr)
 """
-
-
-def modules_after(*arguments: str) -> tuple[int, set[str]]:
-    run = subprocess.run([sys.executable, "-c", MODULES_AFTER, *arguments], capture_output=True, text=True, check=True)
-    code, modules = json.loads(run.stderr.splitlines()[-1])
-    return code, set(modules)
-
-
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["train", "--help"], ["translate", "--help"]])
-def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
-    code, modules = modules_after(*arguments)
-    assert code == 0
-    assert modules & HEAVY == set()
+HELP = [["--version"], ["--help"], ["train", "--help"], ["translate", "--help"]]
+RECIPES = [["recipes"], ["recipes", "transformer-small"], ["recipes", "dictionary"], ["recipes", "aligner-best"]]
 
 
 @pytest.mark.parametrize(
-    "arguments", [["recipes"], ["recipes", "transformer-small"], ["recipes", "dictionary"], ["recipes", "aligner-best"]]
+    ("commands", "unwanted"),
+    [(HELP, HEAVY), (RECIPES, {"torch", "matplotlib", "sacrebleu", "sentencepiece", "lxml", "numba"})],
+    ids=["help", "recipes"],
 )
-def test_recipes_load_no_torch(arguments: list[str]) -> None:
-    code, modules = modules_after(*arguments)
-    assert code == 0
-    assert modules & {"torch", "matplotlib", "sacrebleu", "sentencepiece", "lxml", "numba"} == set()
+def test_what_a_command_does_not_need_is_not_loaded(commands: list[list[str]], unwanted: set[str]) -> None:
+    """One process runs them in turn: what none of them loads is loaded by no single one."""
+    command = [sys.executable, "-c", MODULES_AFTER, json.dumps(commands)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    told = [json.loads(line) for line in run.stderr.splitlines()]
+    assert [arguments for arguments, *_ in told] == commands
+    for arguments, code, modules in told:
+        assert code == 0, arguments
+        assert set(modules) & unwanted == set(), arguments

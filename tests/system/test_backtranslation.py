@@ -56,7 +56,13 @@ RECIPE = with_settings(
     [
         *("text.pieces=400", "model.width=16", "model.inner=32", "model.heads=2"),
         *("model.encoder_layers=1", "model.decoder_layers=1", "training.max_updates=6", "training.validate_every=6"),
-        *("training.dev_sentences=4", "search.beam=1", "search.alpha=0.7", "backtranslation.ratio=2"),
+        *(
+            "training.dev_sentences=4",
+            "search.beam=1",
+            "search.alpha=0.7",
+            "search.max_ratio=0.5",
+            "backtranslation.ratio=2",
+        ),
     ],
 )
 
