@@ -126,10 +126,11 @@ def test_clean_to_a_pipe_writes_pairs_and_nothing_beside_it(fed: Callable[..., o
 
 
 def take_terminal() -> None:
-    """Make standard error the terminal whose Ctrl-C and end this process hears."""
+    """Make standard error the terminal whose Ctrl-C and end this process hears, also where tests run under nohup."""
     import fcntl
     import termios
 
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     fcntl.ioctl(2, termios.TIOCSCTTY, 0)
 
 
@@ -165,13 +166,13 @@ def test_an_interrupted_cleaning_leaves_nothing(tmp_path: Path, how: str) -> Non
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="there is no SIGHUP")
-def test_nobody_who_asked_for_it_is_stopped_by_a_closed_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    closed = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup does
+@pytest.mark.parametrize(("how", "stops"), [(signal.SIG_IGN, False), (signal.SIG_DFL, True)])
+def test_nobody_who_asked_for_it_is_stopped_by_a_closed_terminal(how: signal.Handlers, stops: bool) -> None:
+    before = signal.signal(signal.SIGHUP, how)  # nohup has it ignored
     try:
-        assert signal.SIGHUP not in stop_signals()
+        assert (signal.SIGHUP in stop_signals()) == stops
     finally:
-        signal.signal(signal.SIGHUP, closed)
-    assert signal.SIGHUP in stop_signals()
+        signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
