@@ -32,15 +32,17 @@ class Learnt:
     pairs: NumberedPairs
     drawn_X2: Floats | None
 
-    def alignments(self, train: Bitext, symmetry: str = "") -> Iterator[Alignment]:
-        """The links of the pairs, in their order, without spans. The same as of the finished aligner, but where it
-        was drawn: then what was drawn while it learnt."""
+    def alignments(self, train: Iterable[SentencePair], symmetry: str = "") -> Iterator[Alignment]:
+        """The links of the pairs that it learnt from, in their order, without spans. The same as of the finished
+        aligner, but where it was drawn: then what was drawn while it learnt. UserError where it learnt from fewer."""
         rows = self.aligner.links_of_numbers(self.pairs, symmetry or self.aligner.symmetry, self.drawn_X2)
         for pair in train:
             if self.aligner.is_long(pair):
                 yield from self.aligner.align([pair], symmetry)
+            elif (row := next(rows, None)) is not None:
+                yield self.aligner.alignment_of(pair, row)
             else:
-                yield self.aligner.alignment_of(pair, next(rows))
+                raise UserError(f"the data changed while they were in use: more than {len(self.pairs):,} pairs now")
 
 
 def learn_aligner(recipe: Any, train: Bitext, work: Work) -> Learnt:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from itertools import islice
+from itertools import islice, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
@@ -123,8 +123,9 @@ def align(
         learnt = _learnt(recipe, bitext, 1 if seed is None else seed, threads, quiet)
         if words in (None, "auto"):
             say(f"align: links count words by {learnt.aligner.cutting.words} (--words)")
-        found = learnt.alignments(bitext)
-        rows = ((pair, None if pair is None else next(found)) for pair in every_record(bitext))
+        records, again = tee(every_record(bitext))
+        found = learnt.alignments(pair for pair in again if pair is not None)
+        rows = ((pair, None if pair is None else next(found)) for pair in records)
         _write(rows, output, probabilities, quiet or out == "-")
         _write_lexicon(learnt.aligner, table)
 

@@ -93,6 +93,8 @@ def test_learning_and_linking_at_once_gives_the_links_of_the_model(model: Traine
     runs = [learn_aligner(recipe, TRAIN, Work(model.folder, seed=7, threads=2)) for _ in range(2)]
     first, second = ([alignment.links for alignment in run.alignments(TRAIN)] for run in runs)
     assert first == second
+    with pytest.raises(UserError, match="the data changed while they were in use"):
+        list(runs[0].alignments([*TRAIN, *TRAIN]))
     applied = [alignment.links for alignment in runs[0].aligner.align(pairs)]
     if model.kind != "aligner-best":  # of which the first are what was drawn while it learnt
         assert first == applied
