@@ -35,7 +35,7 @@ TRIED = 200
 ENVIRONMENTS = {"joeynmt": "joeynmt", "joeynmt_rnn": "joeynmt", "huggingface": "transformers", "eole": "eole"}
 
 
-def read_model(folder: Path, threads: int = 0) -> Any:
+def read_model(folder: Path, threads: int = 0, precision: str = "fp32") -> Any:
     """The model with the search that everybody is given."""
     from dragoman.cli.loading import use_threads
     from dragoman.system.store import load_model
@@ -44,17 +44,19 @@ def read_model(folder: Path, threads: int = 0) -> Any:
         use_threads(threads)
     model: Any = load_model(folder)
     model.search = replace(model.search, beam=BEAM, alpha=ALPHA, length_form="power", max_ratio=RATIO)
-    return model
+    return model.at_precision(precision)
 
 
-def ours(folder: Path, texts: Sequence[str], workers: int, times: int, shortlist: bool = False) -> Result:
+def ours(
+    folder: Path, texts: Sequence[str], workers: int, times: int, shortlist: bool = False, precision: str = "fp32"
+) -> Result:
     """With `workers` processes of one thread, or in this one with all threads."""
     from dragoman.system.workers import Workers
 
-    model = read_model(folder, THREADS)
+    model = read_model(folder, THREADS, precision)
     if shortlist and model.shortlist is None:
         raise FileNotFoundError(f"{folder} has no shortlist: dragoman shortlist {folder} --train FILES")
-    with Workers(model, partial(read_model, folder, 1), workers, enough=0) as crew:
+    with Workers(model, partial(read_model, folder, 1, precision), workers, enough=0) as crew:
 
         def translate(part: Sequence[str], tokens: int) -> Sentences:
             found = crew.translate(part, SearchOptions(batch_tokens=tokens, shortlist=shortlist))
@@ -75,15 +77,15 @@ def by_ctranslate2(folder: Path, texts: Sequence[str], quantization: str, times:
         return measured(lambda part, tokens: runs[tokens](part).pieces, texts, TOKENS, TRIED, times)
 
 
-def by_peer(name: str, folder: Path, texts: Sequence[str], times: int) -> Result:
-    """In its own environment."""
+def by_peer(name: str, folder: Path, texts: Sequence[str], times: int, *more: str) -> Result:
+    """In its own environment; more: what its script is told besides."""
     python = PEERS.resolve() / "venvs" / ENVIRONMENTS[name] / "bin/python"
     if not python.exists():
         raise FileNotFoundError(f"no {python}: set PEERS_ROOT")
     threads = {"OMP_NUM_THREADS": str(THREADS), "MKL_NUM_THREADS": str(THREADS)}
     with tempfile.TemporaryDirectory() as place:
         write_task(folder, texts, times, Path(place))
-        command = [str(python), "-m", f"benchmarks.peers.{name}", place]
+        command = [str(python), "-m", f"benchmarks.peers.{name}", place, *more]
         done = subprocess.run(command, env={**os.environ, **threads}, capture_output=True, text=True)
         if done.returncode:
             raise OSError(f"{name}: {done.stderr.strip()[-500:]}")
@@ -130,11 +132,14 @@ def main(folder: Path, test: list[str], sentences: int = 1000, times: int = 3) -
     texts = [pair.source for pair in pairs]
     systems: dict[str, Callable[[], Result]] = {
         "Dragoman, 2 processes of one thread": partial(ours, folder, texts, THREADS, times),
+        "Dragoman, 2 processes, bf16": partial(ours, folder, texts, THREADS, times, precision="bf16"),
+        "Dragoman, 2 processes, int8": partial(ours, folder, texts, THREADS, times, precision="int8"),
         "Dragoman, 2 processes, shortlist": partial(ours, folder, texts, THREADS, times, shortlist=True),
         "Dragoman, 2 threads": partial(ours, folder, texts, 1, times),
         "CTranslate2 fp32": partial(by_ctranslate2, folder, texts, "fp32", times),
         "CTranslate2 int8": partial(by_ctranslate2, folder, texts, "int8", times),
-        "Eole 0.6.4, fp32": partial(by_peer, "eole", folder, texts, times),
+        "Eole 0.6.4, fp32": partial(by_peer, "eole", folder, texts, times, "fp32"),
+        "Eole 0.6.4, bf16": partial(by_peer, "eole", folder, texts, times, "bf16"),
         "Hugging Face 4.57.3": partial(by_peer, "huggingface", folder, texts, times),
         "JoeyNMT 2.3.0": partial(by_peer, "joeynmt", folder, texts, times),
     }

@@ -88,8 +88,9 @@ def main(files: list[str], rounds: int = 3, peer_updates: int = 100) -> None:
         for name, script, kind in (
             ("JoeyNMT 2.3.0", "bench_joeynmt.sh", "transformer"),
             ("Eole 0.6.4, fp32", "bench_eole.sh", "fp32"),
+            ("Eole 0.6.4, bf16", "bench_eole.sh", "bf16"),
         ):
-            result = step(f"training-{script}-{turn}", lambda s=script, k=kind: peer(s, k, str(peer_updates)))  # type: ignore[misc]
+            result = step(f"training-{script}-{kind}-{turn}", lambda s=script, k=kind: peer(s, k, str(peer_updates)))  # type: ignore[misc]
             rates.setdefault(name, []).extend(result.get("wall_segs", []))
             real[name] = result.get("pad_eff", 0.0)
     first = median(rates["Dragoman, batches of 4,096"] or [0.0])

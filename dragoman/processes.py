@@ -29,7 +29,7 @@ from dragoman.stopping import stop_signals
 Load = Callable[[], Callable[..., Any]]
 """What a worker makes first; picklable. A task is the tuple of arguments that the result is called with."""
 
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h of glibc
+_M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3  # malloc.h of glibc
 AT_HAND = 2  # tasks of a worker, the one that it does among them
 AHEAD = 4  # answers for each worker that wait for an earlier one
 
@@ -47,6 +47,7 @@ def keep_freed_memory() -> None:
         if mallopt is not None:
             mallopt(_M_MMAP_THRESHOLD, 1 << 30)
             mallopt(_M_TRIM_THRESHOLD, (1 << 31) - 1)
+            mallopt(_M_TOP_PAD, 1 << 26)  # a thread's heap ends at 64 MiB: it is taken whole
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Eole's predict on our weights: python -m benchmarks.peers.eole FOLDER, in its own environment."""
+"""Eole's predict on our weights: python -m benchmarks.peers.eole FOLDER [fp32|bf16], in its own environment."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def write_model(task: Task, weights: dict[str, Any], place: Path) -> None:
     (place / "vocab.json").write_text(json.dumps(words), encoding="utf-8")
 
 
-def main(folder: str) -> None:
+def main(folder: str, precision: str = "fp32") -> None:
     """Measure it."""
     task = Task.read(folder)
     torch.set_num_threads(task.threads)
@@ -114,7 +114,7 @@ def main(folder: str) -> None:
     parser = ArgumentParser()
     command.add_args(parser)
     asked = ["--model_path", str(place), "--src", "none", "--beam_size", str(task.beam), "--batch_type", "sents"]
-    asked += ["--compute_dtype", "fp32", "--max_length", str(task.cap), "--max_length_ratio", "0"]
+    asked += ["--compute_dtype", precision, "--max_length", str(task.cap), "--max_length_ratio", "0"]
     asked += ["--length_penalty", "avg", "--alpha", str(task.alpha)]
     engine = import_module("eole.inference_engine").InferenceEnginePY(command.build_config(parser.parse_args(asked)))
     id_of = {piece: index for index, piece in enumerate(task.pieces)}
@@ -130,4 +130,4 @@ def main(folder: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:3])

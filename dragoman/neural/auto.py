@@ -17,8 +17,10 @@ import torch
 from dragoman.contracts import Bitext, PieceTable, Progress, Work
 from dragoman.durations import format_duration
 from dragoman.neural import devices
-from dragoman.neural.batches import Batch
+from dragoman.neural.batches import Batch, rows_apart
+from dragoman.neural.crew import Crew
 from dragoman.neural.ladders import FAMILIES, TIERS, Family, Size, Tier
+from dragoman.neural.network import Predictor
 from dragoman.neural.optimiser import AdamW
 from dragoman.neural.recipes import AutoRecipe, NetworkRecipe, TrainingOptions
 from dragoman.neural.seq2seq import NETWORKS, named_object
@@ -136,19 +138,25 @@ def measured_speed(
     kind = named_object(NETWORKS[family.recipe.kind][0])
     table = PieceTable(("",) * pieces, padding=0, unknown=1, start=2, end=3)
 
+    def learn_from(network: Predictor, part: Batch) -> None:
+        loss, _ = batch_loss(network, part, table.padding, 0.1, products)
+        loss.smoothed.backward()  # type: ignore[no-untyped-call]
+
     def speed(size: Size) -> float:
         with torch.random.fork_rng():
             network = kind(size.options(0.1), table, table, joint=True).to(device).train()
             optimiser = AdamW(network.parameters(), rate=1e-3)
             done, began = 0, time.monotonic()
-            while done < 3 or time.monotonic() - began < MEASURED_SECONDS:
-                if done == 1:  # the first one warms up
-                    began = time.monotonic()
-                sources, targets = (torch.randint(table.end, pieces, shape, device=device) for shape in shapes)
-                loss, _ = batch_loss(network, Batch(sources, targets, targets, 0), table.padding, 0.1, products)
-                loss.smoothed.backward()  # type: ignore[no-untyped-call]
-                optimiser.step()
-                done += 1
+            with Crew(network, device) as crew:
+                while done < 3 or time.monotonic() - began < MEASURED_SECONDS:
+                    if done == 1:  # the first one warms up
+                        began = time.monotonic()
+                    sources, targets = (torch.randint(table.end, pieces, shape, device=device) for shape in shapes)
+                    parts = rows_apart(Batch(sources, targets, targets, 0), len(crew))
+                    list(crew.each(learn_from, ((part,) for part in parts)))
+                    crew.add_up()
+                    optimiser.step()
+                    done += 1
         if device.type == "cuda":
             torch.cuda.synchronize(device)
         return (done - 1) * targets.numel() / (time.monotonic() - began)

@@ -2,8 +2,29 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor, nn
+
+
+class _Own(threading.local):
+    generator: torch.Generator | None = None
+
+
+_own = _Own()
+
+
+@contextmanager
+def drawing(generator: torch.Generator) -> Iterator[None]:
+    """What this thread drops inside is drawn from the generator, else from torch's own."""
+    _own.generator = generator
+    try:
+        yield
+    finally:
+        _own.generator = None
 
 
 def drop(values: Tensor, probability: float, training: bool) -> Tensor:
@@ -16,7 +37,8 @@ def drop(values: Tensor, probability: float, training: bool) -> Tensor:
         return values
     dropped_of_65536 = round(probability * 65536)
     count = values.numel()
-    draws = torch.empty((count + 3) // 4, dtype=torch.int64, device=values.device).random_(-(2**63), None)
+    draws = torch.empty((count + 3) // 4, dtype=torch.int64, device=values.device)
+    draws.random_(-(2**63), None, generator=_own.generator)
     keep = draws.view(torch.int16)[:count].view(values.shape) >= dropped_of_65536 - 32768
     return values * (keep * (65536.0 / (65536 - dropped_of_65536)))
 

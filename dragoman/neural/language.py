@@ -20,7 +20,7 @@ from dragoman.neural.batches import Batch
 from dragoman.neural.cells import CELLS, Cell
 from dragoman.neural.dropout import Dropout
 from dragoman.neural.lm_recipes import CausalOptions, RecurrentLanguageOptions, WindowOptions
-from dragoman.neural.network import Carried, OutputLayer, Predictor, initialise_matrices
+from dragoman.neural.network import Carried, Embedding, OutputLayer, Predictor, initialise_matrices
 from dragoman.neural.recipes import TransformerOptions
 from dragoman.neural.transformer import EncoderLayer, Positions
 from dragoman.search.steps import Step
@@ -75,7 +75,7 @@ class RecurrentLanguage(LanguageNetwork):
     def __init__(self, options: RecurrentLanguageOptions, table: PieceTable, context: int) -> None:
         super().__init__()
         self.options, self.target_table, self.context = options, table, context
-        self.embedding = nn.Embedding(len(table), options.embedding)
+        self.embedding = Embedding(len(table), options.embedding)
         inputs = [options.embedding] + [options.width] * (options.layers - 1)
         self.layers = nn.ModuleList(CELLS[options.cell](size, options.width, options.layer_norm) for size in inputs)
         self.mix = nn.Linear(options.width, options.embedding) if options.tied else None
@@ -127,7 +127,7 @@ class WindowLanguage(LanguageNetwork):
         super().__init__()
         self.options, self.target_table, self.context = options, table, context
         seen = options.order * options.embedding
-        self.embedding = nn.Embedding(len(table), options.embedding)
+        self.embedding = Embedding(len(table), options.embedding)
         self.hidden = nn.Linear(seen, options.width)
         self.output = OutputLayer(nn.Parameter(torch.zeros(len(table), options.width + seen * options.direct + 1)))
         self.dropout = Dropout(options.dropout)
@@ -165,8 +165,8 @@ class CausalLanguage(LanguageNetwork):
         super().__init__()
         self.options, self.target_table, self.context = options, table, context
         shape = layer_options(options)
-        self.embedding = nn.Embedding(len(table), options.width)
-        output = self.embedding if options.tied else nn.Embedding(len(table), options.width)
+        self.embedding = Embedding(len(table), options.width)
+        output = self.embedding if options.tied else Embedding(len(table), options.width)
         self.output = OutputLayer(output.weight)
         self.positions = Positions(options.width, options.dropout)
         self.layers = nn.ModuleList(EncoderLayer(shape) for _ in range(options.layers))

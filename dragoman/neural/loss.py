@@ -23,6 +23,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     With p = softmax, the gradient of a row of logits is p - (1 - eps) onehot(target) - eps / V. Its last part is
     the same for all rows and pieces: the gradients get it as one row and one column, the mean logit is a
     product with the mean row of the output matrix, and the logits themselves are passed over as seldom as may be.
+    The way back scales the gradients where they lie, so it can be gone once.
     """
 
     @staticmethod
@@ -32,7 +33,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
         vocabulary = len(output_VD)
         needs_gradient = states_ND.requires_grad or output_VD.requires_grad
         states_gradient_ND = torch.empty_like(states_ND) if needs_gradient else None
-        output_gradient_VD = torch.zeros_like(output_VD) if needs_gradient else None
+        output_gradient_VD: Tensor | None = None
         mean_output_D = output_VD.mean(0)
         smoothed, plain = states_ND.new_zeros(()), states_ND.new_zeros(())
         factor_VD = output_VD.to(products)
@@ -46,22 +47,26 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
             missed = (total_C1 - right_C1).sum()
             plain += missed
             smoothed += (1 - smoothing) * missed + smoothing * (total_C1[:, 0] - states_CD @ mean_output_D).sum()
-            if states_gradient_ND is not None and output_gradient_VD is not None:
+            if states_gradient_ND is not None:
                 gradient_CV = p_CV.scatter_add_(1, targets_C1, p_CV.new_full(targets_C1.shape, smoothing - 1))
                 gradient_CV = gradient_CV.to(products)
                 states_gradient_ND[start : start + CHUNK] = gradient_CV @ factor_VD
-                output_gradient_VD += gradient_CV.mT @ factor_CD
+                change_VD = gradient_CV.mT @ factor_CD
+                output_gradient_VD = (
+                    change_VD.float() if output_gradient_VD is None else output_gradient_VD.add_(change_VD)
+                )
         if states_gradient_ND is not None and output_gradient_VD is not None and smoothing:
             states_gradient_ND.sub_(mean_output_D, alpha=smoothing)
             output_gradient_VD.sub_(states_ND.sum(0), alpha=smoothing / vocabulary)
-        ctx.save_for_backward(states_gradient_ND, output_gradient_VD)
+        ctx.gradients = states_gradient_ND, output_gradient_VD
         ctx.mark_non_differentiable(plain)
         return smoothed, plain
 
     @staticmethod
     def backward(ctx: Any, *upstream: Any) -> Any:
-        states_gradient_ND, output_gradient_VD = ctx.saved_tensors
-        return states_gradient_ND * upstream[0], output_gradient_VD * upstream[0], None, None, None
+        states_gradient_ND, output_gradient_VD = ctx.gradients
+        ctx.gradients = None  # so that other uses of the matrix may add theirs in place
+        return states_gradient_ND.mul_(upstream[0]), output_gradient_VD.mul_(upstream[0]), None, None, None
 
 
 def cross_entropy(

@@ -12,13 +12,14 @@ from torch import Tensor
 from dragoman.contracts import UserError
 from dragoman.neural import checkpoints
 from dragoman.neural.batches import Batch
+from dragoman.neural.crew import MOST
 from dragoman.neural.loss import CHUNK
 from dragoman.neural.network import Predictor
 from dragoman.neural.recipes import LearningOptions
 
-BYTES_A_PARAMETER = 16  # weight, gradient and AdamW's two moments, fp32 each
+BYTES_A_PARAMETER = 4 * (3 + MOST)  # weight and AdamW's two moments, and a gradient for each part of a batch, fp32
 BESIDE_WHAT_IS_KEPT = 1.5  # gradients and passing results while the backward pass goes on
-BYTES_A_LOGIT = 12  # logits, their product and its gradient
+BYTES_A_LOGIT = 12 * MOST  # logits, their product and its gradient
 CGROUP = Path("/sys/fs/cgroup")
 
 

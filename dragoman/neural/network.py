@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from dragoman.contracts import PieceTable, Precision
 from dragoman.neural.batches import Batch
@@ -14,6 +15,14 @@ from dragoman.search.steps import StepScorer
 
 Carried = tuple[Tensor, ...]
 """What of the text so far a network keeps, tensors of B rows each; nothing where a row has just begun."""
+
+
+class Embedding(nn.Embedding):
+    """A row of the matrix for each id. On a CPU the gradient has rows for these ids alone (a sparse tensor): to clear
+    and add whole matrices takes longer than a layer of a small network."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return functional.embedding(ids, self.weight, sparse=self.weight.device.type == "cpu")
 
 
 class OutputLayer(nn.Module):

@@ -18,7 +18,7 @@ from dragoman.neural.attention import Attention
 from dragoman.neural.cells import CELLS, Cell, State
 from dragoman.neural.dropout import Dropout
 from dragoman.neural.encoders import ENCODERS, Encoder
-from dragoman.neural.network import Network, OutputLayer, Sayable, Saying, everything
+from dragoman.neural.network import Embedding, Network, OutputLayer, Sayable, Saying, everything
 from dragoman.neural.recipes import AttentionOptions, RecurrentOptions
 from dragoman.search.steps import Step
 
@@ -76,9 +76,9 @@ class Recurrent(Network):
         self.options = options
         self.source_table = source
         self.target_table = target
-        self.target_embedding = nn.Embedding(len(target), options.embedding)
-        self.source_embedding = self.target_embedding if joint else nn.Embedding(len(source), options.embedding)
-        output = self.target_embedding if options.tied else nn.Embedding(len(target), options.embedding)
+        self.target_embedding = Embedding(len(target), options.embedding)
+        self.source_embedding = self.target_embedding if joint else Embedding(len(source), options.embedding)
+        output = self.target_embedding if options.tied else Embedding(len(target), options.embedding)
         self.output = OutputLayer(output.weight)
         self.dropout = Dropout(options.dropout)
         self.encoder = ENCODERS[options.encoder](options)

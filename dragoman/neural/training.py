@@ -19,6 +19,7 @@ from dragoman.contracts import Interrupted, Progress, UserError, Work
 from dragoman.neural import checkpoints, devices
 from dragoman.neural.batches import Batch, rows_apart
 from dragoman.neural.checkpoints import Kept, Standing
+from dragoman.neural.crew import Crew
 from dragoman.neural.loss import Loss, cross_entropy, guidance
 from dragoman.neural.network import Carried, Network, Predictor
 from dragoman.neural.optimiser import AdamW
@@ -99,7 +100,8 @@ class Learner:
         self.network, self.lesson, self.options, self.work, self.team = network, lesson, options, work, team
         self.device = checkpoints.device_of(network)
         self.products = devices.products_dtype(options.precision, self.device)
-        self.parts = 1
+        self.crew = Crew(network, self.device)
+        self.parts = len(self.crew)
         self.optimiser = AdamW(
             network.parameters(), options.learning_rate, (options.beta1, options.beta2), options.weight_decay
         )
@@ -133,8 +135,9 @@ class Learner:
         In a team only rank 0 looks at the dev set and chooses; the others keep their last weights.
         """
         if not self.work.finish:
-            while not self.standing.done:
-                self.one_epoch()
+            with self.crew:
+                while not self.standing.done:
+                    self.one_epoch()
         elif not self.standing.updates:
             raise UserError(f"{self.work.folder}: nothing was learnt yet, so there is nothing to finish")
         return self.settle() if self.team.leads else Kept(0.0, self.standing.updates, {})
@@ -192,22 +195,12 @@ class Learner:
             likelihood, carried = torch.zeros((), device=self.device), self.carried
             try:
                 for batch in batches:
-                    behind = []
                     begun = rows_of(carried if batch.goes_on else (), self.parts)
-                    for part, before in zip(rows_apart(batch, self.parts), begun, strict=False):
-                        loss, after = batch_loss(
-                            self.network,
-                            part,
-                            self.lesson.padding,
-                            self.options.label_smoothing,
-                            self.products,
-                            before,
-                            self.lesson.guidance,
-                        )
-                        (loss.smoothed / tokens).backward()  # type: ignore[no-untyped-call]
-                        likelihood += loss.negative_log_likelihood
-                        behind.append(tuple(each.detach() for each in after))
-                    carried = tuple(torch.cat(parts) for parts in zip(*behind, strict=True))
+                    parts = zip(rows_apart(batch, self.parts), [tokens] * self.parts, begun, strict=False)
+                    learnt = list(self.crew.each(self.learn_from, parts))
+                    likelihood += sum(each for each, _ in learnt)
+                    carried = tuple(torch.cat(behind) for behind in zip(*(after for _, after in learnt), strict=True))
+                self.crew.add_up()
                 self.carried = carried
                 return likelihood
             except torch.OutOfMemoryError as error:
@@ -219,6 +212,13 @@ class Learner:
             note = f"out of memory on {self.device}: batches are taken in {self.parts} parts, updates stay the same"
             self.work.report(Progress("training", self.standing.updates, self.total(), note=note))
             torch.cuda.empty_cache()
+
+    def learn_from(self, network: Predictor, part: Batch, tokens: int, before: Carried) -> tuple[Tensor, Carried]:
+        """Add to the network's gradients those of a part; returns the sum of its -log p, and what it leaves behind."""
+        smoothing, guided = self.options.label_smoothing, self.lesson.guidance
+        loss, after = batch_loss(network, part, self.lesson.padding, smoothing, self.products, before, guided)
+        (loss.smoothed / tokens).backward()  # type: ignore[no-untyped-call]
+        return loss.negative_log_likelihood, tuple(each.detach() for each in after)
 
     def after_update(self, before: float) -> None:
         """Look at the dev set, save, end: whatever is due at this point of the schedule."""
@@ -240,7 +240,8 @@ class Learner:
     def look(self) -> None:
         """Dev figures; the weights are kept when they are among the best `average` so far."""
         standing, began = self.standing, time.monotonic()
-        figures = self.judge()
+        with self.crew.rest():
+            figures = self.judge()
         standing.look_seconds = time.monotonic() - began
         kept = Kept(self.figure(figures), standing.updates, figures)
         standing.looks = 0 if not standing.best or kept.figure > standing.best[0].figure else standing.looks + 1

@@ -13,6 +13,7 @@ from dragoman.contracts import PieceTable
 from dragoman.neural.attention import MultiHeadAttention, causal
 from dragoman.neural.dropout import Dropout
 from dragoman.neural.network import (
+    Embedding,
     Network,
     OutputLayer,
     Sayable,
@@ -175,9 +176,9 @@ class Transformer(Network):
         self.options = options
         self.source_table = source
         self.target_table = target
-        self.target_embedding = nn.Embedding(len(target), options.width)
-        self.source_embedding = self.target_embedding if joint else nn.Embedding(len(source), options.width)
-        output = self.target_embedding if options.tied else nn.Embedding(len(target), options.width)
+        self.target_embedding = Embedding(len(target), options.width)
+        self.source_embedding = self.target_embedding if joint else Embedding(len(source), options.width)
+        output = self.target_embedding if options.tied else Embedding(len(target), options.width)
         self.output = OutputLayer(output.weight)
         told = options.positions == "sinusoidal"
         self.source_positions = Positions(options.width, options.dropout, told)
