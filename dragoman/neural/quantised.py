@@ -134,7 +134,7 @@ def at_precision(network: Network, precision: Precision) -> Network:
 
 def usable(precision: Precision, device: torch.device) -> tuple[Precision, str]:
     """The precision to take on a device where `precision` is asked for, and a line if it is another (`choose`)."""
-    return choose(precision, seconds(device, torch.get_num_threads())) if precision != "fp32" else ("fp32", "")
+    return choose(precision, seconds(device)) if precision != "fp32" else ("fp32", "")
 
 
 def choose(asked: Precision, seconds: Mapping[Precision, float]) -> tuple[Precision, str]:
@@ -148,10 +148,11 @@ def choose(asked: Precision, seconds: Mapping[Precision, float]) -> tuple[Precis
 
 
 @cache
-def seconds(device: torch.device, threads: int) -> dict[Precision, float]:
-    """How long one product of the TIMED shape takes at each precision; infinite where there is none, or no exact one.
+def seconds(device: torch.device) -> dict[Precision, float]:
+    """How long one product of the TIMED shape takes one thread at each precision; infinite where there is none, or no
+    exact one. Measured once in a process, within a tenth of a second or two.
 
-    Measured once in a process, within a tenth of a second or two. threads: for the cache; the time depends on it.
+    One thread, as the processes have that share a long input: several wait for each other, int8's small steps most.
     """
     draw = torch.Generator().manual_seed(1)
     rows, inputs, outputs = TIMED
@@ -163,6 +164,8 @@ def seconds(device: torch.device, threads: int) -> dict[Precision, float]:
         "int8": Int8Product.quantised(weight_WD),
     }
     taken: dict[Precision, float] = dict.fromkeys(products, math.inf)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
     with torch.inference_mode():
         for precision, product in products.items():
             try:
@@ -170,6 +173,7 @@ def seconds(device: torch.device, threads: int) -> dict[Precision, float]:
                     taken[precision] = shortest(partial(product, states_ND), device)
             except (RuntimeError, AttributeError):  # no such kernel
                 continue
+    torch.set_num_threads(threads)
     return taken
 
 
