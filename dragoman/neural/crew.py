@@ -25,17 +25,21 @@ MOST = 2  # members; how more of them get on has not been measured
 T = TypeVar("T")
 
 
+def members_on(device: torch.device) -> int:
+    """How many learn side by side there: on another device than a CPU, or with one thread, one alone."""
+    return min(MOST, torch.get_num_threads()) if device.type == "cpu" else 1
+
+
 class Crew:
     """Networks that share one set of weights, a thread each; gradients are each one's own until `add_up`.
 
-    Inside `with`, each thread has its share of this process's threads, the caller's too; in `rest` it has all. On
-    another device than a CPU, or with one thread, there is one member, for whom the caller's thread does the work.
+    Inside `with`, each thread has its share of this process's threads, the caller's too; in `rest` it has all. For one
+    member alone the caller's thread does the work.
     """
 
     def __init__(self, network: Predictor, device: torch.device) -> None:
         self.threads = torch.get_num_threads()
-        size = min(MOST, self.threads) if device.type == "cpu" else 1
-        self.members = [network, *(twin_of(network) for _ in range(size - 1))]
+        self.members = [network, *(twin_of(network) for _ in range(members_on(device) - 1))]
         self.pool: ThreadPoolExecutor | None = None
 
     def __enter__(self) -> Crew:

@@ -12,14 +12,15 @@ from torch import Tensor
 from dragoman.contracts import UserError
 from dragoman.neural import checkpoints
 from dragoman.neural.batches import Batch
-from dragoman.neural.crew import MOST
+from dragoman.neural.crew import members_on
 from dragoman.neural.loss import CHUNK
 from dragoman.neural.network import Predictor
 from dragoman.neural.recipes import LearningOptions
 
-BYTES_A_PARAMETER = 4 * (3 + MOST)  # weight and AdamW's two moments, and a gradient for each part of a batch, fp32
+BYTES_A_PARAMETER = 12  # weight and AdamW's two moments, fp32 each
+BYTES_A_GRADIENT = 4  # of a parameter, for each part of a batch
 BESIDE_WHAT_IS_KEPT = 1.5  # gradients and passing results while the backward pass goes on
-BYTES_A_LOGIT = 12 * MOST  # logits, their product and its gradient
+BYTES_A_LOGIT = 12  # logits, their product and its gradient, for each part
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -44,7 +45,8 @@ def needed_bytes(network: Predictor, tokens: int, longest: int, products: torch.
     """
     kept = saved_bytes(network, longest, products) / longest * max(tokens, longest) * BESIDE_WHAT_IS_KEPT
     parameters = sum(parameter.numel() for parameter in network.parameters())
-    return int(parameters * BYTES_A_PARAMETER + kept + CHUNK * len(network.target_table) * BYTES_A_LOGIT)
+    each = parameters * BYTES_A_GRADIENT + CHUNK * len(network.target_table) * BYTES_A_LOGIT
+    return int(parameters * BYTES_A_PARAMETER + kept + members_on(checkpoints.device_of(network)) * each)
 
 
 def saved_bytes(network: Predictor, length: int, products: torch.dtype) -> int:

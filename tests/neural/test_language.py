@@ -235,7 +235,10 @@ def test_what_is_carried_is_cut_as_its_rows_are(tmp_path: Path) -> None:
     for parts in (1, 2, 3):
         network = made("rnn")
         learner = Learner(
-            network, Lesson(lambda _: [0], len, lambda _: [], 0, None), LanguageLearning(), Work(tmp_path)
+            network,
+            Lesson(lambda _: [0], len, lambda _: [], 0, None),
+            LanguageLearning(precision="fp32"),
+            Work(tmp_path),
         )
         learner.parts = parts
         learner.gradients(windows_of(20, rows=5), 100)

@@ -31,7 +31,9 @@ def update(rows):
     optimiser.step()
 
 update(1)  # what the libraries take once and for all
-weights = sum(parameter.numel() for parameter in network.parameters()) * memory.BYTES_A_PARAMETER
+weights = sum(parameter.numel() for parameter in network.parameters()) * (
+    memory.BYTES_A_PARAMETER + memory.BYTES_A_GRADIENT
+)
 before = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() - weights
 update(32)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
