@@ -24,9 +24,9 @@ from dragoman.cleaning.filters import Filter
 from dragoman.cleaning.judging import Judge, Judgement, Reason
 from dragoman.cleaning.normalising import Changes, Normalisations
 from dragoman.contracts import Record, SentencePair, UserError
-from dragoman.corpus.bitext import summary_of
 from dragoman.corpus.rows import Rows, packed, rows_of, unpacked, without_faults
 from dragoman.processes import Worker, cores, end, in_order, keep_freed_memory, started
+from dragoman.wording import summary_of
 
 LARGE = 20_000_000  # bytes of files from which on it pays to start processes
 MOST = 8  # processes that are started unasked

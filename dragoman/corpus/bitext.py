@@ -9,6 +9,7 @@ from functools import cached_property
 
 from dragoman.contracts import Link, Record, SentencePair, UserError
 from dragoman.corpus.records import Warn, unheard
+from dragoman.wording import summary_of
 
 Walk = Callable[[Warn], Iterator[Record]]
 
@@ -127,14 +128,6 @@ def count_records(
         tuple(examples),
         warnings.told(),
     )
-
-
-def summary_of(count: int, set_aside: Mapping[str, int], things: str = "pairs") -> str:
-    """The line that tells kept pairs (or other things) from others, the commonest reason first."""
-    total = count + sum(set_aside.values())
-    reasons = sorted(set_aside.items(), key=lambda item: (-item[1], item[0]))
-    told = ", ".join(f"{number:,} {reason}" for reason, number in reasons)
-    return f"{count:,} of {total:,} {things} kept{': ' if told else ''}{told}"
 
 
 class PairDigest:

@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dragoman.contracts import Bitext, UserError
-from dragoman.corpus.bitext import LONGEST_SIDE, PairDigest, summary_of
+from dragoman.corpus.bitext import LONGEST_SIDE, PairDigest
 from dragoman.corpus.languages import language_of_suffix, same_language
 from dragoman.corpus.lines import Line, OnBadLine, read_lines
 from dragoman.corpus.records import is_blank
 from dragoman.corpus.sources import suffix_container
 from dragoman.corpus.splitting import key_hash
 from dragoman.corpus.streams import STANDARD_INPUT, InputFile, repeatable, require_files
-from dragoman.wording import counted
+from dragoman.wording import counted, summary_of
 
 AT_ONCE = 100_000  # lines that are in memory together
 

@@ -332,8 +332,9 @@ class Learner:
             return Progress("training", standing.updates, standing.updates, values)
         if self.options.time_budget:
             values["seconds_left"] = max(0.0, self.options.time_budget - seconds)
-        elif standing.position:
-            values["seconds_left"] = seconds * (self.length - standing.position) / standing.position
+        elif window:
+            left, update = self.length - standing.position, sum(each.seconds for each in window) / len(window)
+            values["seconds_left"] = left * (update + standing.look_seconds / self.options.validate_every)
         return Progress("training", standing.updates, self.total(), values)
 
     def total(self) -> int:
