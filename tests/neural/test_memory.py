@@ -36,7 +36,8 @@ weights = sum(parameter.numel() for parameter in network.parameters()) * (
 )
 before = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() - weights
 update(32)
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+status = dict(line.split(":") for line in open("/proc/self/status"))
+peak = int(status["VmHWM"].split()[0]) * 1024  # ru_maxrss begins with the parent's
 print(memory.needed_bytes(network, tokens=2048, longest=64), peak - before)
 """
 
