@@ -65,7 +65,7 @@ class _ChunkedCrossEntropy(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *upstream: Any) -> Any:
         states_gradient_ND, output_gradient_VD = ctx.gradients
-        ctx.gradients = None  # so that other uses of the matrix may add theirs in place
+        ctx.gradients = None  # freed with their last use
         return states_gradient_ND.mul_(upstream[0]), output_gradient_VD.mul_(upstream[0]), None, None, None
 
 
