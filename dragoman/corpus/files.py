@@ -1,10 +1,9 @@
-"""When does a file that is written get its name? When it is whole."""
+"""How is a file written that has its name only when it is whole, and whose errors name it?"""
 
 from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from dragoman.contracts import UserError
 from dragoman.corpus.compression import compression_named
 from dragoman.corpus.streams import STANDARD_INPUT, why_not
+from dragoman.whole import aside_of, put
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -36,7 +36,7 @@ def writing_bytes(path: str | Path) -> Iterator[BinaryIO]:
         return
     final = Path(path).resolve()
     direct = final.exists() and not final.is_file()
-    aside = final if direct else final.with_name(f".{final.name}.{os.getpid()}.part")
+    aside = final if direct else aside_of(final)
     made = [folder for folder in final.parents if not folder.exists()]
     try:
         with _told_as(path):
@@ -50,8 +50,7 @@ def writing_bytes(path: str | Path) -> Iterator[BinaryIO]:
                 raise
         if not direct:
             with _told_as(path):
-                _synchronise(aside)
-                os.replace(aside, final)
+                put(aside, final)
     except BaseException:
         with contextlib.suppress(OSError):  # nothing was begun, or somebody else has put something there
             if not direct:
@@ -100,9 +99,3 @@ def _packed(raw: BinaryIO, name: str) -> contextlib.AbstractContextManager[Binar
     if compression is None:
         return contextlib.nullcontext(raw)
     return io.BufferedWriter(cast(io.RawIOBase, compression.file(raw)))
-
-
-def _synchronise(path: Path) -> None:
-    """Have a closed file on the disk before it gets its name."""
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from dragoman.whole import whole
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -86,9 +88,8 @@ def learning_curve(rows: Sequence[Mapping[str, object]], path: Path) -> bool:
     if scored:
         draw_scores(panels[1], bleu, chrf)
     path.parent.mkdir(parents=True, exist_ok=True)
-    aside = path.with_name(f".{path.name}.part")
-    figure.savefig(aside, format="png")
-    aside.replace(path)
+    with whole(path) as aside:
+        figure.savefig(aside, format="png")
     return True
 
 

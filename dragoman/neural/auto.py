@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from itertools import islice
+from pkgutil import resolve_name
 from typing import NamedTuple
 
 import torch
@@ -23,7 +24,7 @@ from dragoman.neural.ladders import FAMILIES, TIERS, Family, Size, Tier
 from dragoman.neural.network import Predictor
 from dragoman.neural.optimiser import AdamW
 from dragoman.neural.recipes import AutoRecipe, NetworkRecipe, TrainingOptions
-from dragoman.neural.seq2seq import NETWORKS, named_object
+from dragoman.neural.seq2seq import NETWORKS
 from dragoman.neural.training import batch_loss
 from dragoman.text.options import TextOptions
 from dragoman.text.words import word_spans
@@ -135,7 +136,7 @@ def measured_speed(
     products = devices.products_dtype(recipe.precision, device)
     rows = max(1, int(family.batch / max(lengths)))
     shapes = [(rows, max(2, round(length))) for length in lengths]
-    kind = named_object(NETWORKS[family.recipe.kind][0])
+    kind = resolve_name(NETWORKS[family.recipe.kind][0])
     table = PieceTable(("",) * pieces, padding=0, unknown=1, start=2, end=3)
 
     def learn_from(network: Predictor, part: Batch) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +15,7 @@ from torch import Tensor, nn
 
 from dragoman.contracts import UserError
 from dragoman.neural.optimiser import AdamW
+from dragoman.whole import whole
 
 STATE = "state.json"
 
@@ -47,16 +46,6 @@ class Standing:
     done: str = ""
     under: dict[str, float] = field(default_factory=dict)
     best: list[Kept] = field(default_factory=list)
-
-
-@contextmanager
-def whole(path: Path) -> Iterator[Path]:
-    """A file to write aside; it reaches the disk and takes its name when the block is left without an error."""
-    aside = path.with_name(f".{path.name}.part")
-    yield aside
-    with aside.open("r+b") as file:
-        os.fsync(file.fileno())
-    os.replace(aside, path)
 
 
 def write_tensors(tensors: Mapping[str, Tensor], path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Self
 
 import numpy as np
@@ -18,7 +19,6 @@ from dragoman.neural import checkpoints, devices
 from dragoman.neural.batches import Batch
 from dragoman.neural.language import LanguageNetwork
 from dragoman.neural.scoring import log_probabilities_of
-from dragoman.neural.seq2seq import named_object
 from dragoman.neural.streams import collate
 from dragoman.neural.writing import written
 from dragoman.text.pieces import LINE_END
@@ -39,7 +39,7 @@ AT_ONCE = 1_000_000  # characters of a text whose figures are taken together
 
 def build_language_network(kind: str, options: Any, pipeline: RunningText, context: int) -> LanguageNetwork:
     """A fresh network of a kind for the pieces of a pipeline; draws from torch's random generator."""
-    network: LanguageNetwork = named_object(LANGUAGE_NETWORKS[kind][0])(options, pipeline.pieces, context)
+    network: LanguageNetwork = resolve_name(LANGUAGE_NETWORKS[kind][0])(options, pipeline.pieces, context)
     return network
 
 
@@ -167,7 +167,7 @@ class NeuralLanguageModel:
     def load(cls, folder: Path, device: str = "auto") -> Self:
         facts = json.loads((folder / "network.json").read_text(encoding="utf-8"))
         pipeline = RunningText.load(folder / "text")
-        options = named_object(LANGUAGE_NETWORKS[facts["kind"]][1])(**facts["model"])
+        options = resolve_name(LANGUAGE_NETWORKS[facts["kind"]][1])(**facts["model"])
         network = build_language_network(facts["kind"], options, pipeline, facts["context"])
         checkpoints.load_weights(network, checkpoints.read_tensors(folder / "weights.safetensors"))
         network.to(devices.pick(device))

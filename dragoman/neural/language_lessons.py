@@ -19,6 +19,7 @@ from dragoman.neural.training import Learner, Lesson
 from dragoman.text.running import RunningText, documents_of, fit_running_text
 from dragoman.text.textstore import TextStore, build_text_store
 from dragoman.texts import Text, facts_of_figures
+from dragoman.whole import whole
 
 DEV_STRETCH = 2048  # pieces of a dev file that are read side by side with others
 
@@ -121,7 +122,7 @@ def dev_sample(dev: Text | None, recipe: LanguageRecipe, work: Work) -> list[lis
             count = max(1, round(share * len(documents)))
             documents = [documents[place * len(documents) // count] for place in range(count)]
     if documents:
-        with checkpoints.whole(kept) as aside:
+        with whole(kept) as aside:
             aside.write_text(json.dumps(documents, ensure_ascii=False), encoding="utf-8")
     return documents
 

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -29,13 +30,14 @@ from dragoman.neural.checkpoints import Kept
 from dragoman.neural.network import Network
 from dragoman.neural.recipes import NetworkRecipe, TrainingOptions
 from dragoman.neural.segments import StoredSearch
-from dragoman.neural.seq2seq import NETWORKS, NeuralTranslator, build_network, named_object
+from dragoman.neural.seq2seq import NETWORKS, NeuralTranslator, build_network
 from dragoman.neural.team import Team, join, own_device
 from dragoman.neural.training import Learner, Lesson
 from dragoman.search.steps import rank
 from dragoman.text.pieces import BACK_TRANSLATED
 from dragoman.text.pipeline import Pipeline, fit_pipeline
 from dragoman.text.store import PairStore, build_store
+from dragoman.whole import whole
 from dragoman.wording import counted
 
 ALPHAS = tuple(step / 10 for step in range(13))
@@ -69,7 +71,7 @@ def train_translator(recipe: NetworkRecipe, train: Bitext, dev: Bitext | None, w
     if store.links is not None:
         teach_links(network, recipe)
     search = first_search(recipe, store)
-    product: type[NeuralTranslator] = named_object(recipe.product)
+    product: type[NeuralTranslator] = resolve_name(recipe.product)
     translator = product(recipe.kind, [network], recipe.model, pipeline, search)
     sample = dev_sample(dev, sentences_looked_at(recipe.training), work)
     judge = Judge(translator, sample) if sample else None
@@ -131,7 +133,7 @@ def pair_lesson(
 
 def teach_links(network: Network, recipe: NetworkRecipe) -> None:
     """Have the pairs' links teach one head, which is what is watched from now on. UserError where nothing can learn."""
-    if Ability.ATTENTION not in named_object(recipe.product).abilities:
+    if Ability.ATTENTION not in resolve_name(recipe.product).abilities:
         raise UserError(f"links teach attention, and kind {recipe.kind!r} has none")
     if network.watched is not None and recipe.training.guidance:
         network.watched = network.watched._replace(head=network.watched.head or 0)
@@ -142,7 +144,7 @@ def refuse_no_shape(recipe: Any) -> None:
     few = PieceTable(tuple("psuzx"), padding=0, unknown=1, start=2, end=3)
     try:
         with devices.WithoutContent():
-            named_object(NETWORKS[recipe.kind][0])(recipe.model, few, few, recipe.text.joint)
+            resolve_name(NETWORKS[recipe.kind][0])(recipe.model, few, few, recipe.text.joint)
     except ValueError as error:
         raise UserError(f"this recipe makes no network: {error}") from error
 
@@ -229,7 +231,7 @@ def dev_sample(dev: Bitext | None, most: int, work: Work) -> list[tuple[str, str
     step = max(1.0, len(dev) / most)
     wanted = {int(index * step) for index in range(min(most, len(dev)))}
     sample = [(pair.source, pair.target) for index, pair in enumerate(dev) if index in wanted]
-    with checkpoints.whole(kept) as aside:
+    with whole(kept) as aside:
         aside.write_text(json.dumps(sample, ensure_ascii=False), encoding="utf-8")
     return sample
 

@@ -7,8 +7,8 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Self
 
 import torch
@@ -51,15 +51,9 @@ NETWORKS = {
 }
 
 
-def named_object(path: str) -> Any:
-    """What "module:name" stands for."""
-    module, _, name = path.partition(":")
-    return getattr(import_module(module), name)
-
-
 def build_network(kind: str, options: Any, pipeline: Pipeline) -> Network:
     """A fresh network of a kind for the pieces of a pipeline; draws from torch's random generator."""
-    network: Network = named_object(NETWORKS[kind][0])(
+    network: Network = resolve_name(NETWORKS[kind][0])(
         options, pipeline.source.pieces, pipeline.target.pieces, pipeline.joint
     )
     return network
@@ -272,7 +266,7 @@ class NeuralTranslator(SegmentTranslator):
     def load(cls, folder: Path, device: str = "auto") -> Self:
         facts = json.loads((folder / "network.json").read_text(encoding="utf-8"))
         pipeline = Pipeline.load(folder / "text")
-        options = named_object(NETWORKS[facts["kind"]][1])(**facts["model"])
+        options = resolve_name(NETWORKS[facts["kind"]][1])(**facts["model"])
         network = build_network(facts["kind"], options, pipeline)
         checkpoints.load_weights(network, checkpoints.read_tensors(folder / "weights.safetensors"))
         if "watched" in facts:  # else what the network watches by itself

@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
@@ -40,6 +41,7 @@ from dragoman.durations import format_duration
 from dragoman.system import store
 from dragoman.system.catalogue import KINDS, product_class, recipe_class
 from dragoman.system.settings import value_at, with_settings
+from dragoman.whole import write_whole
 from dragoman.wording import counted
 
 FOLDER = "backtranslation"
@@ -221,7 +223,8 @@ def _translate_back(
             rows = _rows(reverse, window, options)
             content = "".join(rows).encode()
             file.write(content)
-            store.flush(file)
+            file.flush()
+            os.fsync(file.fileno())
             made = replace(
                 made,
                 lines=made.lines + len(window),
@@ -230,7 +233,7 @@ def _translate_back(
                 seconds=before.seconds + time.monotonic() - began,
             )
             pace = (made.lines - before.lines) / max(time.monotonic() - loaded, 1e-6)
-            store.write_text(work.folder / FOLDER / _CARD, json.dumps(asdict(made)) + "\n")
+            write_whole(work.folder / FOLDER / _CARD, json.dumps(asdict(made)) + "\n")
             windows += 1
             _tell(made, len(asked.text), allowed, pace, work, measured=windows == 2)
             if work.stop():

@@ -7,8 +7,8 @@ recipes are named as "module:name" and imported when asked for, so that a look a
 from __future__ import annotations
 
 import difflib
-import importlib
 from collections.abc import Iterable
+from pkgutil import resolve_name
 from typing import Any, NamedTuple
 
 from dragoman.contracts import Recipe, Unsettled, UserError
@@ -119,19 +119,13 @@ TOOLS: dict[str, Preset] = {
 }
 
 
-def load_object(name: str) -> Any:
-    """The object that "module:name" stands for."""
-    module, _, attribute = name.partition(":")
-    return getattr(importlib.import_module(module), attribute)
-
-
 def recipe_class(kind: str) -> type[Recipe[Any, Any]]:
     """The Recipe class of a kind. UserError where the kind is unknown."""
     if kind in TOOLS:
         raise UserError(f"kind {kind!r} trains nothing: {TOOLS[kind].about}")
     if kind not in KINDS:
         raise UserError(f"no kind {kind!r}{did_you_mean(kind, KINDS)}; there are: {', '.join(KINDS)}")
-    found: type[Recipe[Any, Any]] = load_object(KINDS[kind])
+    found: type[Recipe[Any, Any]] = resolve_name(KINDS[kind])
     return found
 
 
@@ -144,7 +138,7 @@ def model_kinds(verb: str = "") -> list[str]:
 
 def product_class(kind: str) -> Any:
     """The class of what a kind's `train` returns, or of an engine; no learner is imported."""
-    return load_object(ENGINES[kind] if kind in ENGINES else recipe_class(kind).product)
+    return resolve_name(ENGINES[kind] if kind in ENGINES else recipe_class(kind).product)
 
 
 def recipe_named(name: str) -> Recipe[Any, Any]:
@@ -152,7 +146,7 @@ def recipe_named(name: str) -> Recipe[Any, Any]:
     if name not in PRESETS:
         hint = did_you_mean(name, PRESETS) or f"; there are: {', '.join(PRESETS)}"
         raise UserError(f"no recipe {name!r}{hint} (a recipe of your own is a path ending in .toml)")
-    found: Recipe[Any, Any] = load_object(PRESETS[name].recipe)
+    found: Recipe[Any, Any] = resolve_name(PRESETS[name].recipe)
     return found
 
 

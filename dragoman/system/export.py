@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Literal
 
 from dragoman.contracts import Progress, Translation, UserError, quiet
@@ -19,7 +20,7 @@ from dragoman.corpus.lines import read_lines
 from dragoman.corpus.sources import PLAIN, suffix_container
 from dragoman.evaluation.metrics import corpus_scores
 from dragoman.system import store
-from dragoman.system.catalogue import ENGINES, EXPORTERS, load_object, product_class
+from dragoman.system.catalogue import ENGINES, EXPORTERS, product_class
 from dragoman.text.pieces import BYTE_IDS
 from dragoman.text.pipeline import Pipeline
 from dragoman.wording import counted
@@ -101,7 +102,7 @@ def export_model(
     compared = asked or drawn_sample(model.pipeline, SENTENCES["fp32"])
     with store.published(out) as aside:
         report(Progress("exporting"))
-        load_object(EXPORTERS[card.kind, engine])(model, aside, quantization)
+        resolve_name(EXPORTERS[card.kind, engine])(model, aside, quantization)
         checksums = store.flush_and_sum(aside)
         exported = product_class(engine).load(aside, "cpu")
         parity = compare(model, exported, compared, SENTENCES[quantization], report)

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 from dragoman.contracts import Progress
 from dragoman.evaluation.curves import read_progress
-from dragoman.system.store import write_text
+from dragoman.whole import write_whole
 
 _PACE = 1.0  # seconds between two kept rows of the same phase without a note
 
@@ -35,7 +35,7 @@ class Journal:
 
     def __enter__(self) -> Self:
         kept = [row for row in rows_of(self.path) if not _beyond(row, self.updates)]
-        write_text(self.path, "".join(_line(row) for row in kept))
+        write_whole(self.path, "".join(_line(row) for row in kept))
         self.file = self.path.open("a", encoding="utf-8", newline="\n")
         return self
 

@@ -20,8 +20,9 @@ from dragoman.contracts import Bitext, Recipe, UserError
 from dragoman.corpus.monolingual import Monolingual
 from dragoman.durations import format_duration
 from dragoman.system.settings import differences, recipe_of_toml, to_toml, value_at
-from dragoman.system.store import read_card, write_text
+from dragoman.system.store import read_card
 from dragoman.texts import Text
+from dragoman.whole import write_whole
 from dragoman.wording import counted
 
 
@@ -136,7 +137,7 @@ def text_facts(text: Text | Monolingual, files: str) -> TextFacts:
 
 def write_run(run: Run, path: Path) -> None:
     """Write run.json, whole or not at all."""
-    write_text(path, json.dumps(asdict(run), indent=2, ensure_ascii=False) + "\n")
+    write_whole(path, json.dumps(asdict(run), indent=2, ensure_ascii=False) + "\n")
 
 
 def read_run(path: Path) -> Run | None:

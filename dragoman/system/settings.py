@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any, Literal, get_args, get_origin
 
 import pydantic
@@ -23,7 +24,7 @@ from tomlkit.items import Table
 from dragoman.contracts import Recipe, UserError
 from dragoman.corpus.streams import why_not
 from dragoman.durations import format_duration, parse_duration
-from dragoman.system.catalogue import TOOLS, did_you_mean, load_object, recipe_class, recipe_named
+from dragoman.system.catalogue import TOOLS, did_you_mean, recipe_class, recipe_named
 
 AnyRecipe = Recipe[Any, Any]
 
@@ -51,7 +52,7 @@ def recipe_from(name: str, sets: Sequence[str] = ()) -> AnyRecipe:
 
 def tool_from(name: str, file: str | None, sets: Sequence[str] = ()) -> Any:
     """The choices of a tool of the catalogue, its defaults or those of a TOML file, with `sets` put in."""
-    choices = load_object(TOOLS[name].recipe)
+    choices = resolve_name(TOOLS[name].recipe)
 
     def class_of(kind: str) -> type[Any]:
         if kind != name:

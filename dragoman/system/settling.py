@@ -10,6 +10,7 @@ from dragoman.contracts import Bitext, Recipe, Unsettled, UserError, Work, quiet
 from dragoman.system import store
 from dragoman.system.settings import read_toml, recipe_of_toml, to_toml
 from dragoman.texts import Text
+from dragoman.whole import write_whole
 
 
 def follow_training(
@@ -55,5 +56,5 @@ def settled_recipe(recipe: Recipe[Any, Any], train: Bitext | Text, work: Work) -
         return recipe
     kept = work.folder / "settled.toml"
     settled = recipe.settle(train, work, read_toml(kept) if kept.exists() else None)
-    store.write_text(kept, to_toml(settled))
+    write_whole(kept, to_toml(settled))
     return settled

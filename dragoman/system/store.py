@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import Any
 
 import filelock
 import pydantic
@@ -29,6 +29,7 @@ from dragoman.contracts import Product, Recipe, UserError
 from dragoman.system.catalogue import ENGINES, KINDS, product_class
 from dragoman.system.settings import to_toml
 from dragoman.texts import languages_of
+from dragoman.whole import write_whole
 
 MODEL_FORMAT = 1
 _CARD = "model.json"
@@ -87,7 +88,7 @@ def save_model(
         raise UserError(f"{folder}: not empty")
     product.save(folder)
     checksums = flush_and_sum(folder)
-    write_text(folder / "recipe.toml", to_toml(recipe))
+    write_whole(folder / "recipe.toml", to_toml(recipe))
     write_report(folder, facts or {})
     for record in records:
         shutil.copyfile(record, folder / record.name)
@@ -103,7 +104,7 @@ def flush_and_sum(folder: Path) -> dict[str, str]:
 
 def write_report(folder: Path, facts: Mapping[str, object]) -> None:
     """report.json, for `info` and for people."""
-    write_text(folder / "report.json", json.dumps(dict(facts), indent=2, ensure_ascii=False, default=str) + "\n")
+    write_whole(folder / "report.json", json.dumps(dict(facts), indent=2, ensure_ascii=False, default=str) + "\n")
 
 
 def write_card(
@@ -128,23 +129,8 @@ def write_card(
         dragoman=dragoman.__version__,
         run=dict(run or {}),
     )
-    write_text(folder / _CARD, json.dumps(asdict(card), indent=2, ensure_ascii=False) + "\n")
+    write_whole(folder / _CARD, json.dumps(asdict(card), indent=2, ensure_ascii=False) + "\n")
     return card
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write aside, flush to the disk, rename: `path` is whole or as it was."""
-    aside = path.with_name(f".{path.name}.part")
-    with aside.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        flush(file)
-    os.replace(aside, path)
-
-
-def flush(file: IO[Any]) -> None:
-    """Have on the disk what was written so far."""
-    file.flush()
-    os.fsync(file.fileno())
 
 
 def save_changed(product: Product, folder: Path, aside: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from dragoman.text.sentences import split_sentences
 from dragoman.text.subwords import SubwordSegmenter, fit_subwords
 from dragoman.text.vocabulary import CharacterSegmenter, WordSegmenter, fit_characters, fit_words
 from dragoman.text.words import word_spans
+from dragoman.whole import write_whole
 
 AnySegmenter = SubwordSegmenter | WordSegmenter | CharacterSegmenter
 _CLASSES: dict[str, type[SubwordSegmenter] | type[WordSegmenter] | type[CharacterSegmenter]] = {
@@ -189,7 +189,7 @@ def read_segmenter(folder: Path, units: str, name: str) -> AnySegmenter:
 def write_card(folder: Path, card: Mapping[str, object]) -> None:
     """Write text.json, which tells what the other files are."""
     text = json.dumps({"format": 1, **card}, ensure_ascii=False, indent=2)
-    write_whole(folder / _CARD, f"{text}\n".encode())
+    write_whole(folder / _CARD, f"{text}\n")
 
 
 @contextmanager
@@ -205,10 +205,3 @@ def reading_card(folder: Path) -> Iterator[dict[str, Any]]:
         raise UserError(f"{path}: {error.strerror}") from error
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{path}: damaged") from error
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write aside and rename."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    aside.write_bytes(content)
-    os.replace(aside, path)

@@ -26,9 +26,9 @@ from dragoman.text.pipeline import (
     read_segmenter,
     reading_card,
     write_card,
-    write_whole,
 )
 from dragoman.texts import Text
+from dragoman.whole import write_whole
 
 
 @dataclass(frozen=True)

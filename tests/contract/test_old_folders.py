@@ -10,13 +10,14 @@ import json
 import shutil
 import tomllib
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
 import tomlkit
 
 from dragoman.contracts import UserError
-from dragoman.neural.seq2seq import NETWORKS, named_object
+from dragoman.neural.seq2seq import NETWORKS
 from dragoman.system.catalogue import recipe_class
 from dragoman.system.lifecycle import train_model
 from dragoman.system.settings import recipe_of_toml, to_toml
@@ -51,7 +52,7 @@ def aged(model: Trained, folder: Path) -> int:
     recipe = (folder / "recipe.toml").read_text(encoding="utf-8")
     (folder / "recipe.toml").write_text(shortened(recipe, model.kind), encoding="utf-8")
     if model.kind in NETWORKS:
-        usual = named_object(NETWORKS[model.kind][1])()
+        usual = resolve_name(NETWORKS[model.kind][1])()
         facts = json.loads((folder / "network.json").read_text(encoding="utf-8"))
         facts["model"] = {name: value for name, value in facts["model"].items() if value != getattr(usual, name)}
         (folder / "network.json").write_text(json.dumps(facts), encoding="utf-8")

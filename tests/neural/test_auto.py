@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from dragoman.contracts import Interrupted, PieceTable, Progress, Work
 from dragoman.neural import auto
 from dragoman.neural.ladders import FAMILIES, TIERS, RecurrentSize, Size, TransformerSize
 from dragoman.neural.recipes import AttentionOptions, AutoRecipe, AutoRecurrentRecipe, AutoTransformerRecipe
-from dragoman.neural.seq2seq import NETWORKS, named_object
+from dragoman.neural.seq2seq import NETWORKS
 from dragoman.system import lifecycle
 from dragoman.system.settings import read_toml
 from tests.generated import generated_bitext
@@ -91,7 +92,7 @@ def test_a_recurrent_network_is_chosen_from_its_own_ladder() -> None:
 
 def test_no_context_enters_the_cells_of_the_ladder() -> None:
     for size in RECURRENT.ladder[:4]:
-        made = named_object(NETWORKS["rnn"][0])(size.options(0.1), PIECES, PIECES, True)
+        made = resolve_name(NETWORKS["rnn"][0])(size.options(0.1), PIECES, PIECES, True)
         assert set(made.facts().values()) == {"fused"}
         assert not len(made.bridge.parts)  # the states that were read are as wide as those that write
 

@@ -16,7 +16,7 @@ PACKAGE = Path(dragoman.contracts.__file__).parent
 
 LEVELS = (
     ("contracts", "stopping", "notices"),
-    ("durations", "wording", "abilities", "processes", "texts", "links", "seeing", "compiling"),
+    ("durations", "wording", "abilities", "processes", "texts", "links", "seeing", "compiling", "whole"),
     ("corpus", "evaluation", "drawing"),
     ("cleaning", "text", "search"),
     ("lm", "vectors", "alignment"),

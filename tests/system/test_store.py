@@ -140,14 +140,6 @@ def test_a_record_may_be_edited(tmp_path: Path) -> None:
     assert store.read_report(tmp_path / "m") == {}
 
 
-def test_text_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.write_text(tmp_path / "a", "old")
-    monkeypatch.setattr(os, "fsync", lambda number: (_ for _ in ()).throw(OSError("disk full")))
-    with pytest.raises(OSError, match="disk full"):
-        store.write_text(tmp_path / "a", "new")
-    assert (tmp_path / "a").read_text() == "old"
-
-
 # --- one model after another --------------------------------------------------------------------
 
 
