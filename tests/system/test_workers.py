@@ -174,6 +174,13 @@ def test_a_worker_that_died_between_two_windows_too() -> None:
             several.translate(TEXTS)
 
 
+def test_more_than_the_cores_can_use_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "cores", lambda: 2)
+    several = Workers(where(), where, 17, 1)
+    with pytest.raises(UserError, match=r"^--workers 17: at most 16 here, 8 for each processor core$"), several:
+        several.translate(["a"])
+
+
 def test_mistakes_and_bugs_come_through() -> None:
     several = crew()
     with pytest.raises(UserError, match=r"^the prefix is no good$"), several:
