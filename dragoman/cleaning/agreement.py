@@ -92,10 +92,21 @@ def hosts(text: str) -> Counter[str]:
 
 
 def same_links(source: str, target: str) -> float:
-    """The share of links and mail addresses that both sides have, by their hosts; 1 where there are none."""
+    """The share of links and mail addresses that both sides have, by their hosts; 1 where there are none. A host that
+    the other side only names ("see example.org") is there too."""
     one, other = hosts(source), hosts(target)
     total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total else 1.0
+    if not total:
+        return 1.0
+    shared = one & other
+    named = _named(one - shared, target) + _named(other - shared, source)
+    return (2 * shared.total() + named) / total
+
+
+def _named(hosts: Counter[str], text: str) -> int:
+    """How many of the hosts stand in the text outside of its links."""
+    words = without_links(text).lower()
+    return sum(host in words for host in hosts.elements())
 
 
 def has_link(source: str, target: str) -> bool:

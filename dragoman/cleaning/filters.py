@@ -302,7 +302,7 @@ class Numbers(AtLeast):
 
 
 class Links(AtLeast):
-    """The share of links and mail addresses that both sides have, by their hosts; 1 where there are none."""
+    """The share of links and mail addresses that both sides have, or name, by their hosts; 1 where there are none."""
 
     name = "other links"
 
@@ -321,8 +321,29 @@ class Repeats(AtMost):
     name = "repeats itself"
 
     def score(self, chunk: Chunk) -> Scores:
-        often = int(self.limit) + 1
-        return np.where(chunk.worse(lambda side: _repeating(side, often).astype(float)) > 0, float(often), 1.0)
+        return chunk.worse(lambda side: _times_repeated(side, int(self.limit) + 1))
+
+
+def _times_repeated(side: Signs, often: int) -> Scores:
+    """How often each text repeats a run; 1 where that is less than `often`."""
+    times_N = np.ones(len(side.texts))
+    for place in np.flatnonzero(_repeating(side, often)).tolist():
+        own = slice(side.ends_N[place] - side.lengths_N[place], side.ends_N[place])
+        letters = zip(side.texts[place], side.unspaced_M[own].tolist(), strict=True)
+        words = ((word, any(map(str.isalpha, word))) for word in side.texts[place].split())
+        times_N[place] = max(often, _most_times(list(letters)), _most_times(list(words)))
+    return times_N
+
+
+def _most_times(units: Sequence[tuple[str, bool]]) -> int:
+    """How often at most a run of units stands in a row, with units that count (True) alone from its second time on."""
+    most = 1
+    for size in range(1, LONGEST_RUN + 1):
+        alike = 0
+        for earlier, unit in zip(units, units[size:], strict=False):
+            alike = alike + 1 if unit == earlier and unit[1] else 0
+            most = max(most, alike // size + 1)
+    return most
 
 
 def _repeating(side: Signs, often: int) -> Verdicts:

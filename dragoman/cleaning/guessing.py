@@ -17,10 +17,15 @@ def guessed(text: str) -> str:
 
 def likelihood(text: str, language: str) -> float:
     """How likely the text is in a language, 0 to 1; 1 for a language that the guess does not know."""
-    codes = alike(language)
-    if not codes & _known():
+    if not is_known(language):
         return 1.0
+    codes = alike(language)
     return float(sum(share for code, share in _identifier().rank(text) if code in codes))
+
+
+def is_known(language: str) -> bool:
+    """Whether a guess can be this language."""
+    return bool(alike(language) & _known())
 
 
 def alike(language: str) -> frozenset[str]:

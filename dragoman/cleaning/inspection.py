@@ -121,6 +121,7 @@ class Side:
         return {
             "language": self.language,
             "length": lengths(self.lengths_L),
+            "texts_by_length": np.trim_zeros(self.lengths_L, "b").tolist(),
             "characters": int(self.signs_P.sum()),
             "different_characters": int((self.signs_P > 0).sum()),
             "seldom_characters": int(seldom_P.sum()),

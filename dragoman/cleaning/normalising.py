@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -53,10 +54,9 @@ _ODD_SPACES = (
 )
 _UNEVEN = re.compile(f"  |[{_ODD_SPACES}]")
 _FIXED = re.compile("((?<=«)[\u00a0\u202f]|[\u00a0\u202f](?=[:;!?%»]))")
-_QUOTE = re.compile('["“”„‟«»「」『』〝〞〟＂]')
+_QUOTE = re.compile('(?P<before>[ \u00a0\u202f]*)(?P<sign>["“”„‟«»「」『』〝〞〟＂])(?P<after>[ \u00a0\u202f]*)')
 _CODE = re.compile(r"""(<[^<>]*>|=\s?"[^"]*")""")
 _INCHES = re.compile(r'(?<![\w"])[\d./]*\d"(?= |$)')
-_FRENCH_SPACE = re.compile("(?<=«)[ \u00a0\u202f]+|[ \u00a0\u202f]+(?=»)")
 _ENGLISH, _GERMAN, _ANGULAR, _CORNERS = ("“", "”"), ("„", "“"), ("«", "»"), ("「", "」")
 _QUOTES_OF = {
     language: quotes
@@ -87,6 +87,7 @@ class Normalisations:
     spaces: bool = Field(
         default=True, description="one plain space for each run of any, or of line ends; none at the ends"
     )
+    composed: bool = Field(default=False, description="a letter and its accents become one sign (Unicode NFC)")
     quotes: Quotes = Field(default="as they are", description="double quotes, where they come in pairs")
     simplified: bool = Field(
         default=False, description="traditional Chinese becomes simplified, in a side that is zh (needs opencc)"
@@ -102,6 +103,8 @@ class Normalisations:
             evenly = french_spaces if parsed.language == "fr" else evenly_spaced
             # In a text that is broken a space may be half of a letter, by which the filter knows it.
             steps["spaces"] = Step(lambda text: text if is_mojibake(text) else evenly(text), has_odd_spaces)
+        if self.composed:
+            steps["composed"] = Step(lambda text: unicodedata.normalize("NFC", text), is_not_ascii)
         if self.quotes != "as they are":
             pair = ('"', '"') if self.quotes == "straight" else quotes_of(language)
             steps["quotes"] = Step(lambda text: quoted(text, *pair), any_text)
@@ -150,6 +153,11 @@ def made_uniform(texts: Sequence[str], steps: Mapping[str, Step], changes: Chang
 def any_text(signs: Signs) -> NDArray[np.bool_]:
     """True for all of them."""
     return np.ones(len(signs.texts), dtype=bool)
+
+
+def is_not_ascii(signs: Signs) -> NDArray[np.bool_]:
+    """Whether a text has a sign beyond ASCII."""
+    return signs.rows_with(np.flatnonzero(signs.points_M > 127))
 
 
 def repaired(text: str) -> str:
@@ -244,10 +252,16 @@ def quoted(text: str, opening: str, closing: str) -> str:
     places = sum(len(_QUOTE.findall(part)) for part in parts[::2])
     if not places or places % 2 or _INCHES.search(text):
         return text
-    turns = iter((opening, closing) * (places // 2))
-    spaced = text.find("«") <= text.find("»")  # »so« has its spaces outside
-    inner = [_FRENCH_SPACE.sub("", part) if spaced else part for part in parts[::2]]
-    parts[::2] = [_QUOTE.sub(lambda _: next(turns), part) for part in inner]
+    turns = iter((True, False) * (places // 2))
+
+    def turned(found: re.Match[str]) -> str:
+        """Spaces inside « so » are the quotes' own, those around »so« are not."""
+        before, sign, after = found.groups()
+        if next(turns):
+            return f"{before}{opening}{'' if sign == '«' else after}"
+        return f"{'' if sign == '»' else before}{closing}{after}"
+
+    parts[::2] = [_QUOTE.sub(turned, part) for part in parts[::2]]
     return "".join(parts)
 
 

@@ -161,7 +161,7 @@ def clean(
         write_report(cleaner.report, report, facts)
         draw_cleaning(cleaner.report, Path(report) / PICTURE)
     if nothing is not None:
-        raise UserError(f"{nothing}{f' (each with its reason: {aside})' if aside else ''}")
+        raise UserError(f"{nothing}{f' (each with its reason: {aside})' if aside and cleaner.report.rejected else ''}")
     if as_json:
         print(json_text(shown(cleaner.report, facts)))
         return

@@ -146,9 +146,10 @@ def _write(
 ) -> None:
     """What `of` makes of the pairs of the files."""
     from dragoman.corpus.streams import refuse_overwriting
-    from dragoman.corpus.writers import write_bitext
+    from dragoman.corpus.writers import rules_of, write_bitext
 
     refuse_overwriting(files, out)
+    rules_of(out)  # a name that says no format is told before anything is read
     bitext = opened_by(reading, files, quiet=quiet)
     written = write_bitext(of(bitext), out, bitext.source_language, bitext.target_language)
     left_out = len(bitext) - written.pairs - written.left_out

@@ -51,7 +51,10 @@ def doctor(
     as_json:
         Print one JSON object.
     """
-    purpose = purpose_of(files[0]) if _is_model(files) else ""
+    models = [name for name in files if _is_model(name)]
+    if models and len(files) > 1:
+        raise UserError(f"{models[0]}: a model is examined alone, without other files")
+    purpose = purpose_of(files[0]) if models else ""
     if purpose == "generate":
         asked = {"--test": test, "--train": train, "--source": reading.source, "--target": reading.target}
         refuse_given("a language model is examined on --text", asked)
@@ -70,8 +73,8 @@ def doctor(
         print("\n".join(_lines(findings)))
 
 
-def _is_model(files: Sequence[str]) -> bool:
-    return len(files) == 1 and any((Path(files[0]) / name).exists() for name in ("model.json", "work/run.json"))
+def _is_model(name: str) -> bool:
+    return any((Path(name) / inside).exists() for inside in ("model.json", "work/run.json"))
 
 
 def _lines(findings: Sequence[Finding]) -> list[str]:
@@ -145,6 +148,8 @@ def _model(
     if test:
         judged = best if text is None else [each.hypotheses[0] for each in system.translate(_sources(_spread(pairs)))]
         findings += diagnosis.quality_findings(_spread(pairs), judged, system.target_language)
+    if test and not train:
+        say("give --train FILES too, and leaks of the test pairs into the training text are looked for")
     if test and train:
         findings += diagnosis.leak_findings(pairs, held_out_keys([opened_by(reading, train, "train")]))
     return diagnosis.by_level(findings)

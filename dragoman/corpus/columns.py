@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from dragoman.corpus.sides import find_sides, languages_told, missing_side
 from dragoman.corpus.streams import InputFile
 
 _DELIMITERS = ",;\t"
+_DIVIDED = re.compile(r"sep=.", re.IGNORECASE)
 _NAMES_SHOWN = 12
 _HEADER_LINES = 50
 
@@ -33,8 +35,8 @@ def read_csv(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterato
     """One record a row behind the header; its origin is the line where it begins.
 
     The header names the columns (`find_sides`) and tells the delimiter: comma, semicolon or tab. Line ends inside a
-    text become a space. Faults: "fields=3", "not CSV" (a quote out of place, or not closed: the next row is then looked
-    for in the next line), ... Raises UserError when the header does not name both sides.
+    text become a space. Faults: "blank line", "fields=3", "not CSV" (a quote out of place, or not closed: the next row
+    is then looked for in the next line), ... Raises UserError when the header does not name both sides.
     """
     lines = read_lines(file.path, reading.on_bad_line, name=file.name)
     header = _header(lines)
@@ -73,8 +75,10 @@ def names_in(header: str, delimiter: str) -> list[str]:
 
 
 def _header(lines: Iterator[Line]) -> Line | None:
-    """The first line, with those behind it that belong to the same row."""
+    """The first line, with those behind it that belong to the same row; Excel's own first line (sep=;) apart."""
     header = next(lines, None)
+    if header and _DIVIDED.fullmatch(header.text):
+        header = next(lines, None)
     while header and header.text.count('"') % 2 and header.text.count("\n") < _HEADER_LINES:
         more = next(lines, None)
         if more is None:
@@ -135,6 +139,8 @@ class _Taken:
 def _record(row: list[str], heading: _Heading, origin: Origin, fault: str) -> Record:
     if fault:
         return Record("", "", origin, fault)
+    if not row:
+        return Record("", "", origin, "blank line")
     if len(row) != heading.fields:
-        return Record(heading.delimiter.join(row), "", origin, f"fields={max(len(row), 1)}")
+        return Record(heading.delimiter.join(row), "", origin, f"fields={len(row)}")
     return record_of(unbroken(row[heading.source]), unbroken(row[heading.target]), origin)

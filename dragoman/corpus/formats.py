@@ -178,7 +178,7 @@ def _languages(
     source, target = (known, other) if source else (other, known)
     for one in found:
         if one.container == PLAIN:
-            check_order(one, source, target)
+            check_order((one.files[0].name, one.files[1].name), source, target)
     return source, target
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dragoman.contracts import Origin, Record
 from dragoman.corpus.lines import read_lines
 from dragoman.corpus.reading import Columns, Reading
-from dragoman.corpus.records import Warn, record_of, unbroken, unheard
+from dragoman.corpus.records import Warn, is_blank, record_of, unbroken, unheard
 from dragoman.corpus.sides import Places, find_sides, languages_told, missing_side
 from dragoman.corpus.streams import InputFile
 
@@ -20,7 +20,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 def read_json_lines(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterator[Record]:
     """One record a line, the sides by their keys (`find_sides`), which may stand in an object "translation" too.
 
-    Line ends inside a text become a space. Faults: "not JSON", "not an object", "missing zh", "not text", ...
+    Line ends inside a text become a space. Faults: "blank line", "not JSON", "not an object", "missing zh", ...
     """
     known: dict[tuple[str, ...], Places] = {}
     for line in read_lines(file.path, reading.on_bad_line, name=file.name):
@@ -49,6 +49,8 @@ def json_languages(file: InputFile, columns: Columns | None = None) -> tuple[str
 
 def _object_in(text: str) -> dict[str, object] | str:
     """The object of a line, or why it is none."""
+    if is_blank(text):
+        return "blank line"
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

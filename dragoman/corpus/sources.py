@@ -126,19 +126,19 @@ def _paired(first: _Given, second: _Given, source: str | None, target: str | Non
         raise UserError(f"{one.name} is repeated {first.copies} times and {other.name} {second.copies} times")
     pair = BitextFile((one, other), PLAIN, first.copies)
     if source and target:
-        check_order(pair, source, target)
+        check_order((one.name, other.name), source, target)
     return pair
 
 
-def check_order(pair: BitextFile, source: str, target: str) -> None:
+def check_order(names: tuple[str, str], source: str, target: str) -> None:
     """UserError when a plain file's suffix names the other language: train.en as the source of zh-en."""
-    one, other = pair.files
-    for file, side, own, opposite in ((one, "source", source, target), (other, "target", target, source)):
-        told = language_of_suffix(file.name)
+    one, other = names
+    for name, side, own, opposite in ((one, "source", source, target), (other, "target", target, source)):
+        told = language_of_suffix(name)
         if told and same_language(told, opposite) and not same_language(told, own):
             raise UserError(
-                f"{file.name}: given as the {side}, which is {own}, but its name says {told}; "
-                f"the right order is {other.name} {one.name}"
+                f"{name}: given as the {side}, which is {own}, but its name says {told}; "
+                f"the right order is {other} {one}"
             )
 
 

@@ -14,7 +14,7 @@ from dragoman.corpus.files import writing_bytes
 from dragoman.corpus.layouts import CATALOGUE_RULES, LAYOUTS, PLAIN_RULES, Rule, Sides, mo_bytes
 from dragoman.corpus.lines import writing
 from dragoman.corpus.records import is_blank
-from dragoman.corpus.sources import suffix_container
+from dragoman.corpus.sources import check_order, suffix_container
 from dragoman.corpus.streams import STANDARD_INPUT
 from dragoman.wording import counted
 
@@ -57,11 +57,13 @@ def write_columns(columns: Iterable[Columns], files: Sequence[str | Path], sourc
     standard output).
 
     What the format cannot hold becomes a space and is counted. A name may end in the suffix of a compression too. The
-    files take their names when all is written. Raises UserError when the names say no format.
+    files take their names when all is written. Raises UserError when the names say no format, or text files are
+    called after each other's language.
     """
     names = [str(file) for file in files]
     fitting = _Fitting(columns, rules_of(names))
     if len(names) == 2:
+        check_order((names[0], names[1]), source, target)
         with writing(names[0]) as sources, writing(names[1]) as targets:
             for some, others in fitting.columns():
                 sources.write("\n".join([*some, ""]))

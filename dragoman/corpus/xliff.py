@@ -40,7 +40,7 @@ class Unit:
 
 
 def read_xliff(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterator[Record]:
-    """One record a unit, or a segment where source and target are cut into the same ones.
+    """One record a unit, or a segment where the target is cut into those of the source, or some of them.
 
     Faults: "translate=no", "language=de", "untranslated", "state=new" (or another one that is not finished), ...
     A file whose source is in the target language is turned round. White space runs become one space. Raises
@@ -166,9 +166,10 @@ class _XliffReader(UnitReader[Unit]):
     def _texts(self) -> Iterator[_Text]:
         source, target = self.sides.get("source"), self.sides.get("target")
         cut = self.sides.get("seg-source")
-        if cut and target and cut.segments and cut.segments.keys() == target.segments.keys():
+        if cut and target and target.segments and target.segments.keys() <= cut.segments.keys():
             for mark, (segment, line) in cut.segments.items():
-                yield _Text(segment.text, target.segments[mark][0].text, line)
+                done = target.segments.get(mark)  # a translator may not have come so far
+                yield _Text(segment.text, done[0].text if done else "", line)
         else:
             whole = source or cut
             yield _Text(whole.whole.text if whole else "", target.whole.text if target else "", self.unit_line)

@@ -11,9 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import numpy as np
+
 from dragoman.abilities import CanCover, Coverage
+from dragoman.cleaning.guessing import is_known
 from dragoman.cleaning.inspection import Inspection, Side
-from dragoman.cleaning.scripts import scripts_of
+from dragoman.cleaning.scripts import SCRIPTS, scripts_of
 from dragoman.cleaning.signs import Signs
 from dragoman.contracts import Flag, Hypothesis, SentencePair
 from dragoman.corpus.languages import parse_language
@@ -72,6 +75,9 @@ def by_level(findings: Sequence[Finding]) -> list[Finding]:
 def _amount(pairs: int) -> Iterator[Finding]:
     told = f"{counted(pairs, 'usable pair')}"
     for below, level in FEW_PAIRS:
+        if not pairs:
+            yield Finding("warning", told, "there is nothing to learn from: the reasons are told here")
+            return
         if pairs < below:
             few = "a network learns little from so few; translation memory and dictionary may be better"
             yield Finding(level, told, f"{few}: compare them, and add text by --monolingual")  # type: ignore[arg-type]
@@ -120,10 +126,12 @@ def _languages(found: Inspection) -> Iterator[Finding]:
         else:
             other = side.guessed.most_common(1)[0][0]
             advice = (
-                "is this the right file, and the right --source and --target? The guess does not know all languages; "
+                "is this the right file, and the right --source and --target? "
                 "`dragoman corpus clean --set language=0.1` sets aside what is in another one"
             )
-            yield Finding("note", f"{told}, most like {other}", advice)
+            unsure = "the guess does not know this language"
+            level: Level = "warning" if share < 0.5 and is_known(code) else "note"
+            yield Finding(level, f"{told}, most like {other}", advice if is_known(code) else unsure)
 
 
 def _side(side: Side) -> Iterator[Finding]:
@@ -133,7 +141,9 @@ def _side(side: Side) -> Iterator[Finding]:
         return
     foreign = figures["letters_of_other_scripts"]
     if foreign > 0.2:
-        scripts = ", ".join(f"{name} {share:.0%}" for name, share in list(figures["scripts"].items())[:3])
+        scripts = ", ".join(
+            f"{name} {share:.0%}" for name, share in list(figures["scripts"].items())[:3] if share >= MUCH
+        )
         yield Finding(
             "note", f"{side.language}: {scripts} of the letters", "fine where names and code stay as they are"
         )
@@ -220,6 +230,18 @@ def unknown_finding(cover: Coverage, about: str) -> Finding:
     return Finding(level, f"{told}: {shown}" if shown else told, f"{about}; train on text like this" if shown else "")
 
 
+def unseen_scripts(cover: Coverage, signs: Signs) -> list[str]:
+    """The scripts of the texts of which a model knows no letter, the commonest first."""
+    unknown = Signs(list(cover.unknown))
+    times_N = np.array(list(cover.unknown.values()), dtype=np.int64)
+    found = Counter[str]()
+    for script in SCRIPTS:
+        letters = int(signs.of_scripts([script]).sum())
+        if letters and int(unknown.of_scripts([script]) @ times_N) >= letters:
+            found[script] = letters
+    return [script for script, _ in found.most_common()]
+
+
 def coverage_findings(system: System, texts: Sequence[str]) -> list[Finding]:
     """What of these texts the model does not know before it translates them."""
     if not isinstance(system, CanCover):
@@ -228,6 +250,9 @@ def coverage_findings(system: System, texts: Sequence[str]) -> list[Finding]:
     about = {"words": "they are copied or lost", "characters": "they are spelt by bytes or lost, mostly badly"}
     findings = [unknown_finding(cover, about[cover.kind])]
     signs = Signs(texts)
+    if unseen := unseen_scripts(cover, signs):
+        what = f"letters that the training text did not have at all: {', '.join(unseen)}"
+        findings.append(Finding("warning", what, "text in such a script is not translated"))
     letters = max(int(signs.letters_N.sum()), 1)
     foreign = 1 - int(signs.of_scripts(scripts_of(system.source_language)).sum()) / letters
     if foreign > 0.2:

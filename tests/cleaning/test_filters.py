@@ -73,6 +73,8 @@ def score(one: Filter, source: str, target: str, *languages: str) -> float:
         (filters.Identical(2), "one", "two", ("en", "de"), 0),
         (filters.Repeats(4), "no no no no no", "a", ("en", "de"), 5),
         (filters.Repeats(4), "no no no no", "a", ("en", "de"), 1),
+        (filters.Repeats(4), "no no no no no no no", "a", ("en", "de"), 7),
+        (filters.Repeats(4), "a b", "哈哈哈哈哈哈很好", ("en", "zh"), 6),
         (filters.Repeats(4), "ho ho hi ho ho hi ho ho hi ho ho hi ho ho hi", "a", ("en", "de"), 5),
         (filters.Repeats(4), "a", "好好好好好", ("en", "zh"), 5),
         (filters.Repeats(4), "a", "很好很好很好很好很好", ("en", "zh"), 5),
@@ -130,6 +132,9 @@ def test_numbers(source: str, target: str, wanted: float) -> None:
         ("https://en.wikipedia.org/wiki/X", "见https://zh.wikipedia.org/wiki/X。", 1),
         ("go to www.EXAMPLE.com", "www.example.com에서", 1),
         ("https://example.org", "http://example.org…", 1),
+        ("Visit http://example.org now.", "Besuche Example.org jetzt.", 1),
+        ("example.org", "访问 http://www.example.org。", 1),
+        ("https://a.org https://b.org", "https://a.org und c.org", 2 / 3),
     ],
 )
 def test_links(source: str, target: str, wanted: float) -> None:

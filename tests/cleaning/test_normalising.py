@@ -142,6 +142,12 @@ def test_nothing_is_done_that_is_not_wanted() -> None:
     assert list(Normalisations(quotes="language").steps("fr")) == ["mojibake", "spaces", "quotes"]
 
 
+def test_letters_are_composed() -> None:
+    steps, changes = Normalisations(composed=True).steps("fr"), Changes()
+    assert made_uniform(["cafe\u0301", "café", "cafe"], steps, changes).texts == ["café", "café", "cafe"]
+    assert changes.counts == {"composed": 1}
+
+
 def test_simplified_is_for_simplified_chinese_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "opencc", None)
     wanted = Normalisations(simplified=True)
@@ -162,6 +168,8 @@ def test_traditional_becomes_simplified() -> None:
     [
         ("»A« und »B« sind da", '"A" und "B" sind da'),
         ("« oui » dit-il", '"oui" dit-il'),
+        ("sagte «C» und »D« heute", 'sagte "C" und "D" heute'),
+        ("« A », »B« et « C »", '"A", "B" et "C"'),
         ('5" and 6" pipes', '5" and 6" pipes'),
         ("„in 2005“, said he", '"in 2005", said he'),
     ],

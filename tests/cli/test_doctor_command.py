@@ -7,8 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.abilities import Coverage
+from dragoman.cleaning.signs import Signs
 from dragoman.contracts import Flag, Hypothesis, SentencePair
-from dragoman.system.diagnosis import leak_findings, output_findings, quality_findings, report_findings
+from dragoman.system.diagnosis import (
+    leak_findings,
+    output_findings,
+    quality_findings,
+    report_findings,
+    unseen_scripts,
+)
 from tests.cli.conftest import Command
 
 STRANGE = "ⵣⵣⵣ ⵣⵣ\nanother line of the text\nand one more of them\n"
@@ -53,11 +61,20 @@ def test_without_text_only_the_training_is_examined(dragoman: Command, dictionar
         (["gone.tmx"], "gone.tmx: no such file"),
         (["model", "--train", "x.tsv"], "give --test too"),
         (["model", "--text", "gone.txt"], "gone.txt: no such file"),
+        (["model", "x.tsv"], "a model is examined alone"),
     ],
 )
 def test_refused(dragoman: Command, dictionary: Path, arguments: list[str], told: str) -> None:
     given = [str(dictionary) if argument == "model" else argument for argument in arguments]
     assert told in dragoman("doctor", *given).error_line
+
+
+def test_scripts_of_which_no_letter_is_known() -> None:
+    texts = Signs(["вот и 好 cat", "да"])
+    cover = Coverage("characters", 10, {"в": 1, "о": 1, "т": 1, "и": 1, "д": 1, "а": 1, "c": 1})
+    assert unseen_scripts(cover, texts) == ["Cyrillic"]
+    assert unseen_scripts(Coverage("words", 5, {"вот": 1, "cat": 1}), texts) == ["Latin"]
+    assert unseen_scripts(Coverage("words", 5, {}), texts) == []
 
 
 class Fake:

@@ -118,15 +118,20 @@ def test_rows_that_are_no_pairs(tmp_path: Path) -> None:
     assert told(read(tmp_path, content)) == [
         ("a,b,c", "", 2, "fields=3"),
         ("alone", "", 3, "fields=1"),
-        ("", "", 4, "fields=1"),
+        ("", "", 4, "blank line"),
         (" ", "b", 5, "blank source"),
         ("a", "", 6, "blank target"),
         ("", "", 7, "blank pair"),
         ('"a"b,c', "", 8, "not CSV"),
         ("d", "e", 9, ""),
         ('"never,closed', "", 10, "not CSV"),
-        ("", "", 11, "fields=1"),
+        ("", "", 11, "blank line"),
     ]
+
+
+def test_a_first_line_that_names_the_delimiter_is_no_header(tmp_path: Path) -> None:
+    assert told(read(tmp_path, "sep=;\nen;zh\na;b\n")) == [("a", "b", 3, "")]
+    assert csv_languages(file_of(tmp_path, "y.csv", "SEP=,\nen,zh\na,b\n")) == ("en", "zh")
 
 
 @pytest.mark.parametrize(("rows", "fault"), [(50, "not CSV"), (100_000, "too long")])

@@ -52,7 +52,7 @@ def test_keys_may_be_named(tmp_path: Path) -> None:
 def test_lines_that_are_no_pairs(tmp_path: Path) -> None:
     lines = [
         ('{"en": "a", "zh": "b"', "not JSON"),
-        ("", "not JSON"),
+        ("", "blank line"),
         ("[" * 100_000, "not JSON"),
         ('["a", "b"]', "not an object"),
         ('"a"', "not an object"),

@@ -167,6 +167,8 @@ def test_impossible_splits_are_refused(tmp_path: Path) -> None:
     for dev, test, message in (
         (0.5, 0.6, "leave nothing of 100 pairs for train"),
         (60, 60, "leave nothing of 100 pairs for train"),
+        (200, None, r"^dev \(200\) leaves nothing of 100 pairs for train"),
+        (None, 0.99, r"^test \(0.99\) leaves nothing of 100 pairs for train"),
         (-1, 0.1, "dev is a share below 1 or a number of pairs"),
         (math.nan, 0.1, "dev is a share below 1 or a number of pairs, not nan"),
         (0.1, math.inf, "test is a share below 1 or a number of pairs, not inf"),

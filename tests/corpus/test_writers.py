@@ -243,6 +243,13 @@ def test_other_names_are_refused(tmp_path: Path, files: list[str]) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_text_files_called_after_the_other_language_are_refused(tmp_path: Path) -> None:
+    files = [tmp_path / "x.de", tmp_path / "x.en"]
+    with pytest.raises(UserError, match=r"x\.de: given as the source, which is en, but its name says de"):
+        write_bitext([], files, "en", "de")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_error_under_way_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "in.tsv").write_bytes(b"a\tb\nc\t\xff\n")
 
