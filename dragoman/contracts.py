@@ -361,7 +361,7 @@ class Recipe(Protocol[Data_contra, Product_co]):
     kind: the row in the catalogue. data: what --train means. product: "module:Class" of what
     `train` returns, so that a folder can be loaded without the learner. several_processes: can it
     learn in a team (Work.rank, Work.world)? limits: dotted names of the fields that only say how
-    long to go on ("training.max_updates"): raising one resumes.
+    long to go on ("training.max_updates"): raising one resumes; none where learning has no states to go on from.
     """
 
     kind: ClassVar[str]

@@ -20,6 +20,7 @@ from dragoman.alignment.sampler import Choices, SampledModel, sample_model
 from dragoman.alignment.words import LOOKED_AT, Cutting, stands_apart
 from dragoman.contracts import Bitext, Progress, SentencePair, UserError, Work
 from dragoman.links import Alignment
+from dragoman.wording import counted
 
 REPORT_EVERY = 20_000
 
@@ -65,7 +66,7 @@ def learn_aligner(recipe: Any, train: Bitext, work: Work) -> Learnt:
         raise UserError(f"0 of {len(train):,} pairs kept: {too_long:,} longer than {recipe.longest} words")
     if too_long:
         work.report(
-            Progress("reading", note=f"{too_long:,} pairs longer than {recipe.longest} words are not learnt from")
+            Progress("reading", note=f"not learnt from: {counted(too_long, 'pair')} longer than {recipe.longest} words")
         )
     model = LEARNERS[recipe.kind](recipe, find_cells(pairs, recipe.cells_at_once), work, threads)
     aligner = WordAligner(

@@ -26,10 +26,10 @@ from dragoman.cli.options import (
     Target,
     Threads,
 )
-from dragoman.cli.reading import every_record, opened
+from dragoman.cli.reading import every_record, opened, refuse_foreign
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Interrupted, Progress, SentencePair, UserError, Work
-from dragoman.wording import json_text
+from dragoman.wording import counted, json_text
 
 if TYPE_CHECKING:
     from dragoman.corpus.bitext import FileBitext
@@ -158,9 +158,9 @@ def apply(
     lexicon:
         Write the model's lexical table there.
     """
-    _refuse_overwriting(files, out, lexicon)
+    _refuse_overwriting(files, out, lexicon, model=model)
     aligner = loaded_aligner(model, threads)
-    languages = source or aligner.source_language, target or aligner.target_language
+    languages = languages_for(aligner, model, files, source, target)
     bitext = _opened(files, *languages, on_bad_line, quiet, may_be_empty=True)
     with _outputs(out, lexicon) as (output, table):
         rows = aligned(aligner, every_record(bitext), symmetrise or "")
@@ -202,7 +202,7 @@ def evaluate_links(
         raise UserError("evaluate: --gold FILE is missing, with the links that people drew")
     true = gold_lines(gold)
     aligner = loaded_aligner(folder, threads)
-    bitext = _opened(test, source or aligner.source_language, target or aligner.target_language, on_bad_line)
+    bitext = _opened(test, *languages_for(aligner, folder, test, source, target), on_bad_line)
     found = []
     for number, (pair, alignment) in enumerate(aligned(aligner, islice(every_record(bitext), len(true)))):
         found.append(alignment.links if alignment else ())
@@ -235,6 +235,21 @@ def loaded_aligner(folder: str, threads: int) -> Aligner:
     return model
 
 
+def languages_for(
+    aligner: Aligner, folder: str, files: Sequence[str], source: str | None, target: str | None
+) -> tuple[str, str]:
+    """In which languages pairs are that the aligner is to link. UserError where these are others than its own."""
+    from dragoman.corpus.languages import same_language
+
+    own = aligner.source_language, aligner.target_language
+    for option, given, known in zip(("--source", "--target"), (source, target), own, strict=True):
+        if given and not same_language(given, known):
+            raise UserError(f"{folder}: links {'-'.join(own)}; {option} {given} is another language")
+    if not source and not target and own != UNNAMED:
+        refuse_foreign(files, own, folder)
+    return source or own[0], target or own[1]
+
+
 def _opened(
     files: Sequence[str],
     source: str | None,
@@ -247,11 +262,11 @@ def _opened(
     return opened(files, source, target, on_bad_line, "align", quiet=quiet, unnamed=UNNAMED, may_be_empty=may_be_empty)
 
 
-def _refuse_overwriting(files: Sequence[str], *outputs: str | None) -> None:
+def _refuse_overwriting(files: Sequence[str], *outputs: str | None, model: str | None = None) -> None:
     from dragoman.corpus.streams import refuse_overwriting, require_files
 
     require_files(files)
-    refuse_overwriting(files, [name for name in outputs if name is not None])
+    refuse_overwriting([*files, *([model] if model else [])], [name for name in outputs if name is not None])
 
 
 def _learnt(recipe: Any, bitext: FileBitext, seed: int, threads: int, quiet: bool) -> Any:
@@ -330,11 +345,7 @@ def _links_of(text: str, path: str, number: int) -> list[tuple[int, int]]:
     from dragoman.corpus.links import read_links
 
     try:
-        rows = [link.partition(":") for link in text.split()]
-        for link, colon, share in rows:
-            if colon and not 0 <= float(share) <= 1:  # NaN is not
-                raise ValueError(f"{link}:{share} has no probability")
-        return list(read_links(" ".join(link for link, _, _ in rows)))
+        return list(read_links(text))
     except ValueError as error:
         raise UserError(f"{path}:{number}: {error}") from error
 
@@ -368,4 +379,5 @@ def tell_figures(figures: LinkFigures, asked: dict[str, object], as_json: bool) 
         return
     print(f"precision  {figures.precision:7.2%}  of {figures.links:,} links are possible")
     print(f"recall     {figures.recall:7.2%}  of {figures.sure:,} sure links are there")
-    print(f"AER        {figures.error_rate:7.2%}  alignment error rate, over {figures.lines:,} lines; lower is better")
+    over = f"over {counted(figures.lines, 'line')}; lower is better"
+    print(f"AER        {figures.error_rate:7.2%}  alignment error rate, {over}")

@@ -30,21 +30,22 @@ def opened_data(
     language: str | None,
     on_bad_line: OnBadLine,
     links: str | None = None,
+    quiet: bool = False,
 ) -> tuple[Bitext | Text, Bitext | Text | None]:
     """What to train on and what to choose by, as the recipe's data is. links: a file of them, of what to train on.
-    UserError for a kind without a reader here, and for options of data of another kind."""
+    UserError for a kind without a reader here, and for options of data of another kind. quiet: see `opened`."""
     what = f"{recipe.kind} learns from {recipe.data.value}"
     if recipe.data is DataKind.BITEXT:
         refuse_given(f"{what}, whose languages are --source and --target", {"--language": language})
         if not getattr(recipe, "needs_dev", True):
             refuse_given(f"{recipe.kind} chooses nothing by a dev set", {"--dev": dev})
-            return opened(train, source, target, on_bad_line, "train"), None
-        return _pairs(train, dev, source, target, on_bad_line, links)
+            return opened(train, source, target, on_bad_line, "train", quiet=quiet), None
+        return _pairs(train, dev, source, target, on_bad_line, links, quiet)
     if recipe.data is DataKind.TEXT:
         refuse_given(f"{what}, in one --language", {"--source": source, "--target": target})
         if not dev and not getattr(recipe, "needs_dev", True):
-            return opened_text(train, language, on_bad_line, "train"), None
-        return _text(train, dev, language, on_bad_line)
+            return opened_text(train, language, on_bad_line, "train", quiet), None
+        return _text(train, dev, language, on_bad_line, quiet)
     raise UserError(f"train: kind {recipe.kind!r} learns from {recipe.data.value}, which no reader here provides")
 
 
@@ -66,55 +67,65 @@ def _pairs(
     target: str | None,
     on_bad_line: OnBadLine,
     links: str | None,
+    quiet: bool,
 ) -> tuple[Bitext, Bitext]:
-    bitext = opened(train, source, target, on_bad_line, "train")
-    data = bitext if links is None else _linked(bitext, links, on_bad_line)
+    bitext = opened(train, source, target, on_bad_line, "train", quiet=quiet)
+    data = bitext if links is None else _linked(bitext, links, on_bad_line, quiet)
     if dev:
-        return data, opened(dev, bitext.source_language, bitext.target_language, on_bad_line, "dev")
-    return _held_out_pairs(data)
+        return data, opened(dev, bitext.source_language, bitext.target_language, on_bad_line, "dev", quiet=quiet)
+    return _held_out_pairs(data, quiet)
 
 
-def _linked(bitext: FileBitext, links: str, on_bad_line: OnBadLine) -> Bitext:
+def _linked(bitext: FileBitext, links: str, on_bad_line: OnBadLine, quiet: bool) -> Bitext:
     from dragoman.system.linked import with_links
 
     linked = with_links(bitext, links, on_bad_line)
-    say(f"train: {linked.summary()}")
+    if not quiet or linked.unusable:
+        say(f"train: {linked.summary()}")
     return linked
 
 
-def _held_out_pairs(bitext: Bitext) -> tuple[Bitext, Bitext]:
+def _held_out_pairs(bitext: Bitext, quiet: bool) -> tuple[Bitext, Bitext]:
     from dragoman.corpus.splitting import hold_out
 
     about = min(HELD_OUT_MOST, max(HELD_OUT_LEAST, len(bitext) // HELD_OUT_SHARE))
     train, dev, left_out = hold_out(bitext, about)
     leaks = f", {left_out:,} left out of train as their source or target stands in dev" if left_out else ""
     left = f"{len(train):,} left to train on{leaks}"
-    say(f"dev: {counted(len(dev), 'pair')} held out by hash of the source, {left} (--dev gives others)")
+    if not quiet:
+        say(f"dev: {counted(len(dev), 'pair')} held out by hash of the source, {left} (--dev gives others)")
     return train, dev
 
 
 def _text(
-    train: Sequence[str], dev: Sequence[str] | None, language: str | None, on_bad_line: OnBadLine
+    train: Sequence[str], dev: Sequence[str] | None, language: str | None, on_bad_line: OnBadLine, quiet: bool
 ) -> tuple[FileText, FileText | None]:
     from dragoman.corpus.textfiles import held_out
 
-    text = opened_text(train, language, on_bad_line, "train")
+    text = opened_text(train, language, on_bad_line, "train", quiet)
     if dev:
-        return text, opened_text(dev, text.language, on_bad_line, "dev")
+        return text, opened_text(dev, text.language, on_bad_line, "dev", quiet)
     parts = held_out(text)
     if parts is None:
         say("dev: there is too little text to hold some out; nothing is chosen (--dev gives some)")
         return text, None
     left, out = parts
-    say(f"dev: the last {counted(len(out), 'line')} held out, {len(left):,} left to train on (--dev gives others)")
+    if not quiet:
+        say(f"dev: the last {counted(len(out), 'line')} held out, {len(left):,} left to train on (--dev gives others)")
     return left, out
 
 
-def opened_text(files: Sequence[str], language: str | None, on_bad_line: OnBadLine, part: str) -> FileText:
-    """Open the files as text in one language; say on standard error what there is."""
+def opened_text(
+    files: Sequence[str], language: str | None, on_bad_line: OnBadLine, part: str, quiet: bool = False
+) -> FileText:
+    """Open the files as text in one language; say on standard error what there is. quiet: only where something was set
+    aside."""
     from dragoman.corpus.textfiles import UNDETERMINED, open_text
 
     text = open_text(files, language, on_bad_line=on_bad_line)
     told = "" if text.language == UNDETERMINED else f"{text.language}, "
-    say(f"{part}: {told}{text.summary()}")
+    if not quiet or text.set_aside:
+        say(f"{part}: {told}{text.summary()}")
+    for line in text.details():
+        say(f"{part}: {line}")
     return text

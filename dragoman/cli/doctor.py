@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.loading import purpose_of
 from dragoman.cli.options import File, Files, Json, Quiet, ReadingFlags, Threads, refuse_given
-from dragoman.cli.reading import NO_RECORDS, opened_by, walked
+from dragoman.cli.reading import NO_RECORDS, opened_by, refuse_foreign, walked
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Progress, SentencePair, UserError
 from dragoman.wording import json_text
@@ -125,9 +125,12 @@ def _model(
         raise UserError("--train is for finding test pairs in it: give --test too")
     system = loaded(folder, None, "auto", threads, reading.source, reading.target)
     findings = diagnosis.report_findings(read_report(Path(folder)), rows_of(Path(folder) / "progress.jsonl"))
+    given = reading.source or reading.target
     reading = replace(reading, source=system.source_language, target=system.target_language)
     pairs: list[SentencePair] = []
     if test:
+        if not given:
+            refuse_foreign(test, (system.source_language, system.target_language), folder)
         pairs = list(opened_by(reading, test, "test"))
     texts = _sources(pairs)
     if text is not None:
@@ -175,7 +178,7 @@ def _language_model(folder: str, text: str | None, reading: ReadingFlags, thread
 
 
 def _aligner(folder: str, test: list[str] | None, reading: ReadingFlags, threads: int, quiet: bool) -> list[Finding]:
-    from dragoman.cli.align import loaded_aligner
+    from dragoman.cli.align import languages_for, loaded_aligner
     from dragoman.system import diagnosis
     from dragoman.system.mislinked import mislinked_findings
 
@@ -184,7 +187,7 @@ def _aligner(folder: str, test: list[str] | None, reading: ReadingFlags, threads
         say("give --test FILES, and what it makes of these pairs is examined")
         facts = aligner.describe()
         return [diagnosis.Finding("note", f"knows {facts['source_words']:,} and {facts['target_words']:,} words")]
-    languages = reading.source or aligner.source_language, reading.target or aligner.target_language
+    languages = languages_for(aligner, folder, test, reading.source, reading.target)
     reading = replace(reading, source=languages[0], target=languages[1])
     pairs = _spread(list(opened_by(reading, test, "test")), LINKED)
     with screen(quiet) as report:

@@ -26,7 +26,7 @@ from dragoman.cli.options import (
     Workers,
     refuse_given,
 )
-from dragoman.cli.reading import every_record, lines_beside, opened
+from dragoman.cli.reading import every_record, lines_beside, opened, refuse_foreign
 from dragoman.cli.screen import screen
 from dragoman.contracts import UserError
 from dragoman.wording import json_text
@@ -83,11 +83,16 @@ def evaluate(
     """
     from dragoman.cli.figures import evaluation_lines, explained_lines
     from dragoman.corpus.lines import writing
+    from dragoman.corpus.streams import refuse_overwriting
     from dragoman.system import measure
+    from dragoman.system.baselines import files_of
     from dragoman.system.workers import workers_for
 
     if (system is None) == (hypotheses is None):
         raise UserError("evaluate: give one of a system (a model folder, copy, memory:FILE) and --hypotheses FILE")
+    systems = [file for name in (system, *(with_ or ())) if name for file in files_of(name)]
+    inputs = [*systems, *test, *(reference or ()), *([hypotheses] if hypotheses else [])]
+    refuse_overwriting(inputs, [out] if out else [])
     purpose = "translate" if system is None else purpose_of(system)
     of_translators = {
         "--reference": reference,
@@ -126,6 +131,8 @@ def evaluate(
     options, crew = search.options(), None
     if system is not None:
         judged = loaded(system, with_, device, threads, source, target, precision, engine)
+        if not source and not target and judged.source_language:
+            refuse_foreign(test, (judged.source_language, judged.target_language), system)
         source, target = judged.source_language or source, judged.target_language or target
         load = partial(loaded, system, with_, device, 1, source, target, precision_of(judged), engine, chosen=True)
         crew = workers_for(judged, load, workers, threads=threads, device=device)

@@ -65,6 +65,7 @@ def explain(
     """
     from dragoman.corpus.streams import refuse_overwriting
 
+    refuse_overwriting([name for name in (model, states, aligner) if name], [out] if out else [])
     if out is not None and Path(out).suffix.lower() not in SUFFIXES:
         raise UserError(f"{out}: written are {', '.join(SUFFIXES)}")
     if purpose_of(model) == "align":
@@ -91,7 +92,6 @@ def explain(
         refuse_given("--map is for --states", {"--map": map_ != "pca"})
     else:
         refuse_given("--states reads and searches nothing", {"--reference": reference, **search.given()})
-        refuse_overwriting([states], [out] if out else [])
     if chosen:
         refuse_given(f"{chosen[0]} shows no translation", {"--aligner": aligner})
     found = _found(model, sentence, reference, chosen, states, map_, good_chrf, aligner, search, device, threads)

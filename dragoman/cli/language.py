@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 from dragoman.cli.data import opened_text
 from dragoman.cli.loading import use_threads
 from dragoman.cli.options import OnBadLine
-from dragoman.cli.screen import screen
+from dragoman.cli.screen import say, screen
 from dragoman.contracts import Progress
-from dragoman.wording import json_text
+from dragoman.wording import counted, json_text
 
 if TYPE_CHECKING:
-    from dragoman.corpus.lines import Line
     from dragoman.texts import LanguageModel, TextFigures
 
 WINDOW = 1000
+SHOWN = 10  # lines that are named
 
 
 def loaded_model(folder: str, verb: str, device: str, threads: int) -> LanguageModel:
@@ -81,17 +81,22 @@ def score_lines(
     """Print the log-probability of each line of the files, a blank line for a blank one."""
     from dragoman.corpus.lines import read_lines, writing
     from dragoman.corpus.records import is_blank
-    from dragoman.corpus.streams import refuse_overwriting, require_files
+    from dragoman.corpus.streams import require_files, shown_name
 
     require_files(files)
-    refuse_overwriting(files, [out])
     model = loaded_model(folder, "score", device, threads)
-    lines: Iterator[Line] = (line for file in files for line in read_lines(file, on_bad_line))
-    done = 0
+    lines = ((shown_name(file), line) for file in files for line in read_lines(file, on_bad_line))
+    done = faults = 0
     with screen(quiet or out == "-") as report, writing(out) as output:
         while window := list(islice(lines, WINDOW)):
-            scores = iter(model.score([line.text for line in window if not is_blank(line.text)]))
-            for line in window:
+            scores = iter(model.score([line.text for _, line in window if not is_blank(line.text)]))
+            for name, line in window:
+                if line.fault:
+                    faults += 1
+                    if faults <= SHOWN:
+                        say(f"{name}:{line.number}: {line.fault}; its line is blank")
                 print("" if is_blank(line.text) else f"{next(scores).log_probability:.6f}", file=output)
             done += len(window)
             report(Progress("scoring", done))
+    if faults > SHOWN:
+        say(f"and {counted(faults - SHOWN, 'more such line')}")

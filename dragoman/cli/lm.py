@@ -47,8 +47,10 @@ def convert(
 
 
 def _to_arpa(folder: str, path: str, quiet: bool) -> None:
+    from dragoman.corpus.streams import refuse_overwriting
     from dragoman.system.store import load_model, read_card
 
+    refuse_overwriting([folder], [path])
     kind = read_card(Path(folder)).kind
     if kind != KIND:
         raise UserError(f"{folder}: is of the kind {kind}; ARPA holds n-grams, the kind {KIND!r}")
@@ -56,12 +58,17 @@ def _to_arpa(folder: str, path: str, quiet: bool) -> None:
         raise UserError(f"{path}: is a folder, not a file")
     model: Any = load_model(Path(folder))
     model.write_arpa(path)
+    if model.vocabulary.units == "characters":
+        say(f"{path}: its words are characters; `lm convert --units characters` makes a model of it again")
+    if model.ngrams.order == 1:
+        say(f"{path}: of order 1, which KenLM does not read")
     if path != "-" and not quiet:
         say(f"{path}: {_counted(model)}")
 
 
 def _from_arpa(path: str, folder: str, language: str | None, units: str, quiet: bool) -> None:
     from dragoman.corpus.streams import require_files
+    from dragoman.lm.units import RESERVED
     from dragoman.system.catalogue import product_class, recipe_class
     from dragoman.system.lifecycle import check_folder
     from dragoman.system.store import published, save_model
@@ -72,6 +79,8 @@ def _from_arpa(path: str, folder: str, language: str | None, units: str, quiet: 
         raise UserError(f"{folder}: holds a model or its work; --out names a new or empty folder")
     with screen(quiet) as report:
         model = product_class(KIND).read_arpa(path, language or "und", units, report)
+    if units == "words" and all(len(word) == 1 for word in model.vocabulary.words[len(RESERVED) :]):
+        say(f"{path}: all of its words are single characters; if it is a model of characters, say --units characters")
     recipe = recipe_class(KIND)(order=model.ngrams.order, units=units)  # type: ignore[call-arg]
     facts = {"kind": KIND, "languages": model.language, "read from": path, "model": dict(model.describe())}
     with published(Path(folder)) as aside:

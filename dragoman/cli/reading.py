@@ -64,6 +64,21 @@ def opened_by(flags: ReadingFlags, files: Sequence[str], part: str = "read", *, 
     )
 
 
+def refuse_foreign(files: Sequence[str], languages: tuple[str, str], system: str) -> None:
+    """UserError for a text file that is called after another language than those of the system that is to read it."""
+    from dragoman.corpus.languages import language_of_suffix, same_language
+    from dragoman.corpus.sources import PLAIN, suffix_container
+
+    for name in files:
+        told = language_of_suffix(name) if suffix_container(name) == PLAIN else None
+        if told and not any(same_language(told, language) for language in languages):
+            between = "-".join(languages)
+            raise UserError(
+                f"{name}: its name says {told}, and {system} is for {between}; if that is what it holds, say "
+                f"--source {languages[0]} --target {languages[1]}"
+            )
+
+
 class Walked(NamedTuple):
     """The records of some files as rows, to be walked once; their languages; and the bytes of the files."""
 

@@ -20,7 +20,7 @@ from dragoman.cli.options import (
     Threads,
     refuse_given,
 )
-from dragoman.cli.reading import every_record, opened
+from dragoman.cli.reading import every_record, opened, refuse_foreign
 from dragoman.cli.screen import screen
 from dragoman.contracts import Ability, CanScore, Progress
 
@@ -58,9 +58,11 @@ def score(
         Write there instead of to standard output.
     """
     from dragoman.corpus.lines import writing
+    from dragoman.corpus.streams import refuse_overwriting
     from dragoman.system.baselines import baseline_of
     from dragoman.system.stream import require_ability
 
+    refuse_overwriting([model, *(with_ or ()), *test], [out])
     if purpose_of(model) == "generate":
         asked = {"--source": source, "--target": target, "--with": with_, "--precision": precision != "fp32"}
         refuse_given("a language model scores lines", {**asked, **length.given()})
@@ -72,6 +74,8 @@ def score(
     translator = loaded(model, with_, device, threads, source, target, precision)
     require_ability(translator.kind, translator.abilities, Ability.SCORE)
     assert isinstance(translator, CanScore)
+    if baseline is None and not source and not target:
+        refuse_foreign(test, (translator.source_language, translator.target_language), model)
     bitext = opened(test, translator.source_language, translator.target_language, on_bad_line, "test")
     records, options, done = every_record(bitext), length.options(), 0
     with screen(quiet or out == "-") as report, writing(out) as output:

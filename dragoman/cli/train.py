@@ -152,7 +152,7 @@ def train(
     if links:
         check_links(chosen, links, [*train, *(dev or ())])
     _check_backtranslation(chosen, monolingual, reverse, [*train, *(dev or ()), *([links] if links else ())], world)
-    where = source, target, language, on_bad_line, links
+    where = source, target, language, on_bad_line, links, quiet
     if rank:
         with redirect_stderr(StringIO()):
             data, _ = opened_data(chosen, train, dev, *where)
@@ -163,7 +163,7 @@ def train(
     data, held = opened_data(chosen, train, dev, *where)
     more = None
     if monolingual and reverse:  # of kinds alone that learn from pairs
-        more = _backtranslation(monolingual, reverse, cast(Bitext, data), cast(Bitext, held), on_bad_line)
+        more = _backtranslation(monolingual, reverse, cast(Bitext, data), cast(Bitext, held), on_bad_line, quiet)
     with screen(quiet) as report, stopping() as stop:
         outcome = train_model(
             chosen,
@@ -228,14 +228,15 @@ def _check_backtranslation(
 
 
 def _backtranslation(
-    monolingual: list[str], reverse: str, train: Bitext, dev: Bitext, on_bad_line: OnBadLine
+    monolingual: list[str], reverse: str, train: Bitext, dev: Bitext, on_bad_line: OnBadLine, quiet: bool
 ) -> Backtranslation:
     from dragoman.corpus.monolingual import open_monolingual
     from dragoman.system.backtranslation import Backtranslation, check_reverse
 
     check_reverse(Path(reverse), train.source_language, train.target_language)
     text = open_monolingual(monolingual, train, dev, on_bad_line=on_bad_line)
-    say(f"monolingual: {text.language}, {text.summary()}")
+    if not quiet:
+        say(f"monolingual: {text.language}, {text.summary()}")
     return Backtranslation(text, Path(reverse))
 
 

@@ -84,13 +84,15 @@ def translate(
     """
     from dragoman.corpus.lines import read_lines, writing
     from dragoman.corpus.streams import refuse_overwriting, require_files, shown_name
+    from dragoman.system.baselines import files_of
     from dragoman.system.stream import translate_lines
     from dragoman.system.workers import workers_for
 
     options = replace(search.options(n_best or 1), links=links is not None)
     require_files(files or ())
     _check_links(links, out, as_json or (n_best or 1) == 1)
-    refuse_overwriting(files or (), [out, *([links] if links else [])])
+    systems = [file for name in (model, *(with_ or ())) for file in files_of(name)]
+    refuse_overwriting([*(files or ()), *systems], [out, *([links] if links else [])])
     system = loaded(model, with_, device, threads, source, target, precision, engine)
     load = partial(loaded, model, with_, device, 1, source, target, precision_of(system), engine, chosen=True)
     show = _json if as_json else _n_best if n_best is not None else _plain

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from dragoman.contracts import Link, Record, SentencePair, UserError
-from dragoman.corpus.records import Warn, unheard
+from dragoman.corpus.records import EXAMPLES_A_REASON, Warn, place_line, unheard
 from dragoman.wording import summary_of
 
 Walk = Callable[[Warn], Iterator[Record]]
 
 LONGEST_SIDE = 3000
-_EXAMPLES_A_REASON = 3
 _EXAMPLE_LENGTH = 200
 _WARNINGS_KEPT = 20
 
@@ -74,12 +73,10 @@ class FileBitext:
 
     def details(self) -> list[str]:
         """One line for each reason with its first records, such as "fields=1: x.tsv:3, x.tsv:8 and 5 more"."""
-        lines = []
-        for reason, count in self.set_aside.items():
-            shown = [str(record.origin) for record in self.examples if record.fault == reason]
-            more = f" and {count - len(shown):,} more" if count > len(shown) else ""
-            lines.append(f"{reason}: {', '.join(shown)}{more}")
-        return lines
+        return [
+            place_line(reason, count, [record.origin for record in self.examples if record.fault == reason])
+            for reason, count in self.set_aside.items()
+        ]
 
 
 def fault_of(record: Record, longest_side: int) -> str:
@@ -111,7 +108,7 @@ def count_records(
             digest.add(record.source, record.target)
             continue
         set_aside[fault] = set_aside.get(fault, 0) + 1
-        if set_aside[fault] <= _EXAMPLES_A_REASON:
+        if set_aside[fault] <= EXAMPLES_A_REASON:
             examples.append(_shortened(replace(record, fault=fault)))
     if not count and not may_be_empty:
         first = f", as in {examples[0].origin}" if examples else ""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from dragoman.contracts import Origin, Record
 
 Warn = Callable[[str], None]
+EXAMPLES_A_REASON = 3  # records that are named
 
 _LINE_SPACE = re.compile(r"[ \t\r\n]+")
 # Noncharacters stand for damaged places while a catalogue or TMX is read under "skip": no text holds them.
@@ -43,6 +44,16 @@ def on_one_line(text: str) -> str:
 def unbroken(text: str) -> str:
     """A text of several lines on one line; any other as it is."""
     return on_one_line(text) if "\n" in text or "\r" in text else text
+
+
+def place_line(reason: str, count: int, places: Sequence[Origin]) -> str:
+    """The line that names where the first records or lines stand that were set aside for a reason.
+
+    >>> place_line("fields=1", 7, [Origin("x.tsv", 3), Origin("x.tsv", 8)])
+    'fields=1: x.tsv:3, x.tsv:8 and 5 more'
+    """
+    more = f" and {count - len(places):,} more" if count > len(places) else ""
+    return f"{reason}: {', '.join(map(str, places))}{more}"
 
 
 def record_of(source: str, target: str, origin: Origin, fault: str = "") -> Record:

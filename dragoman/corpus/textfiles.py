@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ from pathlib import Path
 from dragoman.contracts import Origin, UserError
 from dragoman.corpus.languages import language_of_suffix
 from dragoman.corpus.lines import Line, OnBadLine, read_lines
-from dragoman.corpus.records import is_blank
+from dragoman.corpus.records import EXAMPLES_A_REASON, is_blank, place_line
 from dragoman.corpus.sources import suffix_container
 from dragoman.corpus.streams import STANDARD_INPUT, InputFile, file_at, repeat_of, repeatable
 from dragoman.wording import counted
@@ -69,7 +69,8 @@ class ListText:
 class FileText:
     """Lines of files, read anew each time; made by `open_text`, which has read them once.
 
-    set_aside: how many lines were left out, by reason. blank: how many of the lines are.
+    set_aside: how many lines were left out, by reason; examples: where the first few of each reason stand. blank: how
+    many of the lines are.
     """
 
     stretches: tuple[Stretch, ...]
@@ -78,6 +79,7 @@ class FileText:
     fingerprint: str
     blank: int
     set_aside: Mapping[str, int] = field(default_factory=dict)
+    examples: Mapping[str, Sequence[Origin]] = field(default_factory=dict)
 
     @property
     def lengths(self) -> tuple[int, ...]:
@@ -109,6 +111,10 @@ class FileText:
         told = f"{counted(len(self), 'line')} in {counted(len(self.stretches), 'file')}, {self.blank:,} of them blank"
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.set_aside.items())
         return f"{told}; set aside: {reasons}" if reasons else told
+
+    def details(self) -> list[str]:
+        """One line for each reason with its first lines, such as "not UTF-8: a.txt:3, a.txt:8 and 5 more"."""
+        return [place_line(reason, count, self.examples[reason]) for reason, count in self.set_aside.items()]
 
 
 def open_text(names: Sequence[str], language: str | None = None, *, on_bad_line: OnBadLine = "stop") -> FileText:
@@ -188,21 +194,21 @@ def _files(name: str) -> list[InputFile]:
 
 def _read(files: Sequence[InputFile], language: str, on_bad_line: OnBadLine) -> FileText:
     """Once through all files: how long they are, and what is in them."""
-    set_aside, stretches = Counter[str](), list[Stretch]()
+    set_aside, examples, stretches = Counter[str](), dict[str, list[Origin]](), list[Stretch]()
     for file in files:
         length = 0
         for line in read_lines(file.path, on_bad_line, name=file.name):
             if line.fault:
                 set_aside[line.fault] += 1
+                if set_aside[line.fault] <= EXAMPLES_A_REASON:
+                    examples.setdefault(line.fault, []).append(Origin(file.name, line.number))
             else:
                 length += 1
         stretches += [Stretch(file, 0, length)] if length else []
-    return _known(tuple(stretches), language, on_bad_line, set_aside)
+    return replace(_known(tuple(stretches), language, on_bad_line), set_aside=set_aside, examples=examples)
 
 
-def _known(
-    stretches: tuple[Stretch, ...], language: str, on_bad_line: OnBadLine, set_aside: Mapping[str, int] | None = None
-) -> FileText:
+def _known(stretches: tuple[Stretch, ...], language: str, on_bad_line: OnBadLine) -> FileText:
     """A text of these stretches, which are read for it."""
     blank = 0
 
@@ -214,7 +220,7 @@ def _known(
                 yield text
 
     fingerprint = fingerprint_of(language, [len(stretch) for stretch in stretches], watched())
-    return FileText(stretches, language, on_bad_line, fingerprint, blank, set_aside or {})
+    return FileText(stretches, language, on_bad_line, fingerprint, blank)
 
 
 def _texts(stretch: Stretch, on_bad_line: OnBadLine) -> Iterator[str]:

@@ -28,13 +28,12 @@ from dragoman.lm.ngrams import Doubles, Ngrams, settled
 from dragoman.lm.recipes import Units
 from dragoman.lm.smoothing import Floats
 from dragoman.lm.trie import MOST_NODES, bounds_of, linked
-from dragoman.lm.units import END, RESERVED, START, UNKNOWN, Vocabulary
+from dragoman.lm.units import CAPITAL_UNKNOWN, END, RESERVED, START, UNKNOWN, Vocabulary
 from dragoman.wording import counted
 
 AT_ONCE = 100_000  # lines
 NOTHING = -99.0
 MISSING_UNKNOWN = -100.0  # what KenLM gives <unk> where a file has none
-CAPITAL_UNKNOWN = b"<UNK>"  # of SRILM and others
 _COUNT = re.compile(rb"ngram\s+(\d+)\s*=\s*(\d+)")
 
 
@@ -166,11 +165,12 @@ class Reader:
         return counts
 
     def end(self) -> None:
-        """The last line that says something."""
+        """The last line that says something, and that it is."""
         if (line := self.next_said("\\end\\")) != b"\\end\\":
             self.fault(rf"{_text(line)!r} where \end\ should stand")
-        while self.take(AT_ONCE):  # compressed data are whole where their end is
-            pass
+        while lines := self.take(AT_ONCE):  # compressed data are whole where their end is
+            for line in filter(bytes.strip, lines):
+                self.fault(f"{_text(line)!r} behind \\end\\")
 
 
 def _text(line: bytes) -> str:
@@ -232,7 +232,7 @@ def _words(
     for first, rows, log_probs, backoffs in _section(reader, 1, counts):
         for line, row in enumerate(rows, start=first):
             word = row[1]
-            if word == CAPITAL_UNKNOWN:
+            if word == CAPITAL_UNKNOWN.encode():
                 word = unknown
                 _note(report, f"{reader.name}:{line}: <UNK> is taken as <unk>: log10 p is {_text(row[0])}")
             if word in found:
@@ -267,7 +267,7 @@ def _rows(reader: Reader, order: int, counts: Sequence[int], index: dict[bytes, 
     words_NW = np.empty((counts[order - 1], order), np.int32)
     log_probs_N, backoffs_N = (np.empty(len(words_NW), np.float32) for _ in range(2))
     place, first_line = 0, reader.number + 1
-    index = {**index, CAPITAL_UNKNOWN: UNKNOWN}
+    index = {**index, CAPITAL_UNKNOWN.encode(): UNKNOWN}
     for first, rows, log_probs, backoffs in _section(reader, order, counts):
         part = slice(place, place + len(rows))
         try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from dragoman.contracts import Interrupted, Progress, UserError, Work
@@ -24,14 +25,20 @@ from dragoman.lm.units import (
     reserved_among,
     without_reserved,
 )
+from dragoman.text.words import word_spans
 from dragoman.texts import Text, facts_of_figures
 
 REPORT_EVERY = 20_000
+LOOKED_AT = 1_000  # lines
+FEW_SPACES, LONG_WORDS = 4, 12  # signs and characters between two spaces; with spaces there are fewer on average
 
 
 def learn_ngrams(recipe: NgramRecipe, train: Text, dev: Text | None, work: Work) -> NgramModel:
     """Count, smooth, and look at dev, by which nothing is chosen. Interrupted where `work.stop()` said so."""
     threads = work.threads or os.cpu_count() or 1
+    if recipe.units == "words" and _has_no_spaces(train):
+        note = "there are few spaces, and a word is what stands between two: units=characters counts signs"
+        work.report(Progress("reading", note=note))
     with counting(recipe.order, work.folder / "windows", threads) as counter:
         vocabulary = _read(recipe, train, work, counter)
         _say(work, "counting")
@@ -57,6 +64,13 @@ def learn_ngrams(recipe: NgramRecipe, train: Text, dev: Text | None, work: Work)
         figures = facts_of_figures(model.evaluate(dev))
         work.report(Progress("dev", values=figures))
     return model
+
+
+def _has_no_spaces(text: Text) -> bool:
+    """Whether the first lines look as if words stood there without spaces between them."""
+    words = [word for line in islice(text, LOOKED_AT) for word in line.split()]
+    signs = sum(len(word_spans(word)) for word in words)  # of Chinese each one counts
+    return signs > FEW_SPACES * len(words) or sum(map(len, words)) > LONG_WORDS * len(words)
 
 
 def _read(recipe: NgramRecipe, train: Text, work: Work, counter: Counting) -> Vocabulary:
@@ -95,11 +109,12 @@ def _lines(recipe: NgramRecipe, train: Text, work: Work) -> Iterator[list[Any]]:
         if not line or line.isspace():
             continue
         keys = keys_of(line, recipe.units)
-        if recipe.units == "words" and reserved_among(line, keys):
+        if recipe.units == "words" and (reserved := reserved_among(line, keys)):
             place = train.origin(number)
             if recipe.reserved == "refuse":
-                words = ", ".join(word for word in RESERVED if word.encode() in keys)
-                raise UserError(f"{place}: {words}: reserved for what is no word (reserved=skip leaves them out)")
+                raise UserError(
+                    f"{place}: {', '.join(reserved)}: reserved for what is no word (reserved=skip leaves them out)"
+                )
             kept = without_reserved(keys)
             skipped += len(keys) - len(kept)
             if skipped == len(keys) - len(kept):

@@ -43,7 +43,7 @@ class NgramRecipe:
     )
     vocabulary: int = Field(default=0, ge=0, description="most frequent units that are known; 0 is all of them")
     reserved: Literal["refuse", "skip"] = Field(
-        default="refuse", description="what becomes of <s>, </s> and <unk> in the text"
+        default="refuse", description="what becomes of <s>, </s>, <unk> and <UNK> in the text"
     )
 
     def __post_init__(self) -> None:

@@ -24,7 +24,8 @@ Integers = npt.NDArray[np.int32]
 RESERVED = ("<unk>", "<s>", "</s>")
 UNKNOWN, START, END = range(3)
 _SPACES = str.maketrans(dict.fromkeys(" \t\n\r\x0b\x0c", SPACE))
-_KEYS = frozenset(word.encode() for word in RESERVED)
+CAPITAL_UNKNOWN = "<UNK>"  # of SRILM and others, and to KenLM the same as <unk>
+_KEYS = frozenset(word.encode() for word in (*RESERVED, CAPITAL_UNKNOWN))
 
 
 def keys_of(text: str, units: Units) -> list[Any]:
@@ -44,9 +45,9 @@ def name_of(key: Any) -> str:
     return key.decode("utf-8", "surrogatepass") if isinstance(key, bytes) else key
 
 
-def reserved_among(text: str, keys: Sequence[Any]) -> bool:
-    """Is one of the reserved words among the units of this line?"""
-    return "<" in text and not _KEYS.isdisjoint(keys)
+def reserved_among(text: str, keys: Sequence[Any]) -> list[str]:
+    """The reserved words among the units of this line."""
+    return [name_of(key) for key in sorted(_KEYS.intersection(keys))] if "<" in text else []
 
 
 def without_reserved(keys: Sequence[Any]) -> list[Any]:

@@ -145,6 +145,13 @@ def baseline_of(name: str) -> type[CopyTranslator] | type[MemoryTranslator] | No
     return MemoryTranslator if name.startswith(f"{MemoryTranslator.kind}:") else None
 
 
+def files_of(name: str) -> list[str]:
+    """What is read where a system is named so: a model folder, or the files of memory:FILE[,FILE]."""
+    if baseline_of(name) is None:
+        return [name]
+    return [file for file in name.partition(":")[2].split(",") if file]
+
+
 def resolve_system(
     name: str, source_language: str | None = None, target_language: str | None = None, device: str = "cpu"
 ) -> System:
@@ -164,7 +171,7 @@ def resolve_system(
         raise UserError(f"{name}: runs on the cpu only, not on {device!r}")
     if baseline is CopyTranslator:
         return CopyTranslator(source_language or "", target_language or "")
-    files = [file for file in name.partition(":")[2].split(",") if file]
+    files = files_of(name)
     if not files:
         raise UserError(f"{name}: write memory:FILE or memory:FILE,FILE")
     return MemoryTranslator(open_bitext(files, source_language, target_language))

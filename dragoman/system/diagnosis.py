@@ -22,6 +22,7 @@ from dragoman.contracts import Flag, Hypothesis, SentencePair
 from dragoman.corpus.languages import parse_language
 from dragoman.corpus.splitting import key_hash
 from dragoman.evaluation.metrics import corpus_scores
+from dragoman.system.catalogue import KINDS, recipe_class
 from dragoman.system.stream import System
 from dragoman.texts import LanguageModel, Text
 from dragoman.wording import counted
@@ -188,7 +189,7 @@ def report_findings(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
     elif "bits_per_character" in figures:
         told = f"dev perplexity {figures['perplexity']:.3g}, {figures['bits_per_character']:.2f} bits a character"
         findings.append(Finding("good", told))
-    elif report and not report.get("dev"):
+    elif report and not report.get("dev") and _chooses_by_dev(str(report.get("kind", ""))):
         findings.append(Finding("note", "trained without a dev set", "nothing was chosen or fitted: train with --dev"))
     looks = [
         (row["step"], row["loss"]) for row in rows if row.get("phase") == "dev" and "loss" in row and "step" in row
@@ -204,6 +205,11 @@ def report_findings(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
             what = f"still getting better when its time was over (update {last_step:,})"
             findings.append(Finding("note", what, "the same command with a longer --time-budget goes on"))
     return findings
+
+
+def _chooses_by_dev(kind: str) -> bool:
+    """Whether models of a kind have anything that a dev set chooses."""
+    return kind in KINDS and bool(getattr(recipe_class(kind), "needs_dev", True))
 
 
 def language_findings(model: LanguageModel, text: Text, report: Mapping[str, Any]) -> list[Finding]:

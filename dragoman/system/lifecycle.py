@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dragoman.contracts import Bitext, Product, Progress, Recipe, UserError, Work, never, quiet
+from dragoman.contracts import Bitext, Interrupted, Product, Progress, Recipe, UserError, Work, never, quiet
 from dragoman.evaluation.curves import learning_curve
 from dragoman.processes import cores
 from dragoman.system import runs, store
@@ -34,6 +34,8 @@ from dragoman.system.journal import Journal, last_dev_figures, rows_of
 from dragoman.system.remembered import remembered
 from dragoman.system.settling import settled_recipe, shared_recipe
 from dragoman.texts import Text, languages_of
+
+BEGINS_ANEW = "interrupted; the same command begins anew"
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,8 @@ def train_model(
             work = Work(out / "work", report, seed, device, threads, began, stop, start=start, world=world)
             try:
                 outcome = _learn(recipe, train, dev, run, work, out, backtranslation)
+            except Interrupted as interruption:
+                raise interruption if recipe.limits else Interrupted(BEGINS_ANEW) from interruption
             except UserError:
                 if not runs.read_state(out / "work"):  # nothing was learnt: leave the folder free for another command
                     _clear(out / "work")
@@ -236,6 +240,8 @@ def _start(
     """The model to go on from and its fingerprint; UserError where this recipe and data cannot."""
     if init_from is None:
         return None, ""
+    if not recipe.limits:
+        raise UserError(f"--init-from {init_from}: {recipe.kind} counts anew each time, so it would be dropped")
     if init_from.resolve() == out.resolve():
         raise UserError(f"--init-from {init_from}: is --out as well; choose another --out")
     start: Product = store.load_model(init_from, device)

@@ -150,6 +150,30 @@ def aligner(pair_files: tuple[Path, Path], tmp_path_factory: pytest.TempPathFact
     return folder
 
 
+def test_an_aligner_links_its_own_languages(dragoman: Dragoman, aligner: Path, pair_files: tuple[Path, Path]) -> None:
+    Path("a.fr").write_text("la maison\n", encoding="utf-8")
+    Path("a.zh").write_text("房子\n", encoding="utf-8")
+    told = "a.fr: its name says fr, and .*aligner is for en-zh; if that is what it holds, say --source en --target zh"
+    for command in (["align", "apply", aligner, "a.fr", "a.zh"], ["doctor", aligner, "--test", "a.fr", "a.zh"]):
+        assert re.match(told, dragoman(*command).error_line)
+    given = ("align", "apply", aligner, "a.fr", "a.zh", "--target", "zh")
+    assert dragoman(*given, "--source", "en").code == 0
+    assert dragoman(*given, "--source", "fr").error_line.endswith("links en-zh; --source fr is another language")
+
+
+def test_no_output_takes_the_place_of_a_part_of_the_model(
+    dragoman: Dragoman, aligner: Path, pair_files: tuple[Path, Path]
+) -> None:
+    for option in ("--out", "--lexicon"):
+        run = dragoman("align", "apply", aligner, *pair_files, option, aligner / "words.json")
+        assert "which is read, and would be lost" in run.error_line
+
+
+def test_nothing_goes_on_from_an_aligner(dragoman: Dragoman, aligner: Path, plain: list[str]) -> None:
+    run = dragoman("train", "aligner-fast", "--train", *plain, "--init-from", aligner, "--out", "new")
+    assert run.error_line.endswith("aligner-fast counts anew each time, so it would be dropped")
+
+
 def test_links_are_drawn_like_attention(
     dragoman: Dragoman, aligner: Path, transformer: Path, pair_files: tuple[Path, Path]
 ) -> None:

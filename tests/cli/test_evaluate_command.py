@@ -119,6 +119,10 @@ def test_the_wrong_verb_names_the_kinds_that_have_it(
 def test_a_model_of_other_languages_is_not_fooled(dragoman: Command, test_files: list[str], dictionary: Path) -> None:
     run = dragoman("evaluate", dictionary, "--test", "test.zh", "test.en")
     assert "test.en test.zh" in run.error_line
+    Path("test.zh").rename("test.fr")
+    given = ("evaluate", dictionary, "--test", "test.en", "test.fr")
+    assert dragoman(*given).error_line.startswith("test.fr: its name says fr, and ")
+    assert dragoman(*given, "--source", "en", "--target", "zh").code == 0
 
 
 def test_languages_that_are_not_the_models_are_refused(

@@ -32,7 +32,7 @@ def test_a_model_of_ones_own_text_in_three_lines(
 ) -> None:
     text = tmp_path / "text.en"
     text.write_text("".join(f"Line {number} of a text, and its end.\n" for number in range(80)), encoding="utf-8")
-    run = dragoman("train", "rnn-lm", "--train", text, "--out", "model", "--quiet", *SETS)
+    run = dragoman("train", "rnn-lm", "--train", text, "--out", "model", *SETS)
     assert run.code == 0, run.err
     assert "train: en, 80 lines in 1 file, 0 of them blank" in run.err
     assert "dev: the last 4 lines held out, 76 left to train on" in run.err
@@ -48,6 +48,7 @@ def test_a_model_of_ones_own_text_in_three_lines(
     assert "model is finished; nothing to do" in again.out
     other = dragoman("train", "rnn-lm", "--train", tunes / "tunes.abc", "--out", "model", "--quiet", *SETS)
     assert "holds other work: training data" in other.error_line
+    assert other.err.count("\n") == 1
 
 
 def test_texts_of_several_lines_stand_apart(dragoman: Command, tunes: Path) -> None:

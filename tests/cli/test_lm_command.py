@@ -68,6 +68,39 @@ def test_reserved_words_are_named_by_file_and_line(dragoman: Command, tmp_path: 
     assert load_model(tmp_path / "model").vocabulary.words.count("<s>") == 1
 
 
+def test_a_model_of_characters_is_told_from_one_of_words(dragoman: Command) -> None:
+    Path("text.zh").write_text("我们去看电影\n我们去看书\n" * 5, encoding="utf-8")
+    assert dragoman("train", "ngram", "--train", "text.zh", "--set", "units=characters", "--out", "model").code == 0
+    assert "its words are characters" in dragoman("lm", "convert", "model", "--to", "x.arpa", "-q").err
+    run = dragoman("lm", "convert", "x.arpa", "--out", "words", "-q")
+    assert "say --units characters" in run.err
+    assert dragoman("lm", "convert", "x.arpa", "--out", "signs", "--units", "characters", "-q").err == ""
+    (one,), (other,) = (load_model(Path(name)).score(["我们去"]) for name in ("model", "signs"))
+    assert other.log_probability == pytest.approx(one.log_probability, abs=1e-4)
+
+
+def test_nothing_goes_on_from_counts(dragoman: Command, babbling: Path) -> None:
+    run = dragoman("train", "ngram", "--train", babbling.parent / "text.en", "--init-from", babbling, "--out", "new")
+    assert run.error_line.endswith("ngram counts anew each time, so it would be dropped")
+
+
+def test_lines_that_are_set_aside_are_named(dragoman: Command, babbling: Path) -> None:
+    Path("bad.txt").write_bytes(b"a b\n\xff\nb a\n")
+    run = dragoman("train", "ngram", "--train", "bad.txt", "--on-bad-line", "skip", "--out", "model", "-q")
+    assert "train: not UTF-8: bad.txt:2" in run.err
+    run = dragoman("score", babbling, "--test", "bad.txt", "--on-bad-line", "skip")
+    assert [bool(line) for line in run.out.split("\n")] == [True, False, True, False]
+    assert run.err == "bad.txt:2: not UTF-8; its line is blank\n"
+
+
+@pytest.mark.parametrize("command", ["score {} --test text.txt --out", "lm convert {} --to"])
+def test_no_output_takes_the_place_of_a_part_of_the_model(dragoman: Command, babbling: Path, command: str) -> None:
+    Path("text.txt").write_text("a b\n")
+    given = command.format(babbling).split()
+    run = dragoman(*given, babbling / "words.txt")
+    assert "which is read, and would be lost" in run.error_line
+
+
 def test_arpa_and_back(dragoman: Command, tmp_path: Path, babbling: Path) -> None:
     assert dragoman("lm", "convert", babbling, "--to", "out.arpa.gz").code == 0
     run = dragoman("lm", "convert", "out.arpa.gz", "--out", "again", "--language", "en")

@@ -61,6 +61,10 @@ def test_nothing_that_is_read_is_overwritten(dragoman: Command, dictionary: Path
     Path("a.tsv").write_text("The book.\tdas Buch\n", encoding="utf-8")
     languages = ("--source", "en", "--target", "de")
     assert "a.txt: is read as well" in dragoman("translate", dictionary, "a.txt", "--out", "./a.txt").error_line
+    spoilt = dragoman("translate", dictionary, "a.txt", "--out", dictionary / "report.json").error_line
+    assert "report.json: is in the folder" in spoilt
+    memory = ("translate", "memory:a.tsv", "a.txt", *languages)
+    assert "a.tsv: is read as well" in dragoman(*memory, "--out", "a.tsv").error_line
     for read, why in (("a.tsv", "is read as well"), (".", "is in the folder ., which is read")):
         refused = dragoman("corpus", "convert", read, "--out", "a.tsv", *languages)
         assert f"a.tsv: {why}, and would be lost" in refused.error_line

@@ -149,11 +149,27 @@ def test_an_empty_text_and_reserved_words_are_refused() -> None:
         learn(["", "  "])
     with pytest.raises(UserError, match=r"text 1:2: <unk>, <s>, </s>: reserved"):
         learn(["the cat", "the <s> cat </s> sat <unk>"])
+    with pytest.raises(UserError, match=r"text 1:1: <UNK>: reserved"):
+        learn(["the <UNK> cat"])
     notes: list[str] = []
-    model = learn(["the <s> cat </s> sat <unk>", "a </s>"] * 4, notes, reserved="skip", order=2)
+    model = learn(["the <s> cat </s> sat <unk>", "<UNK> a </s>"] * 4, notes, reserved="skip", order=2)
     assert notes[0].startswith("text 1:1: reserved words are left out")
     assert sorted(model.vocabulary.words) == ["</s>", "<s>", "<unk>", "a", "cat", "sat", "the"]
     assert model.facts["words"] == 16
+
+
+def test_a_text_without_spaces_is_noticed() -> None:
+    notes: list[str] = []
+    learn(["我们今天去看电影。"] * 4, notes, order=2)
+    assert "units=characters counts signs" in notes[0]
+    for line, units in (
+        ("我们 今天 去 看 电影 。", "words"),
+        ("the cat sat on the mat", "words"),
+        ("我们今天去", "characters"),
+    ):
+        notes.clear()
+        learn([line] * 4, notes, order=2, units=units)
+        assert not any("few spaces" in note for note in notes)
 
 
 def test_without_smoothing_what_was_not_seen_is_impossible() -> None:

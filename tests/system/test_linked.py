@@ -99,6 +99,10 @@ def test_links_are_written_as_they_are_read() -> None:
     assert read_links(written_links(reversed(links))) == links
     assert written_links(()) == ""
     assert read_links(" 1-1\t1-1 ") == ((1, 1),)
+    assert read_links("1-1:0.5 0-0:1") == ((0, 0), (1, 1))
+    for wrong in ("0-0:nan", "0-0:2", "0-0:", "0:0"):
+        with pytest.raises(ValueError, match=wrong):
+            read_links(wrong)
 
 
 def test_kinds_without_attention_are_refused_before_anything_is_read() -> None:
