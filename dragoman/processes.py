@@ -31,7 +31,7 @@ Load = Callable[[], Callable[..., Any]]
 
 _M_TRIM_THRESHOLD, _M_TOP_PAD, _M_MMAP_THRESHOLD = -1, -2, -3  # malloc.h of glibc
 AT_HAND = 2  # tasks of a worker, the one that it does among them
-A_CORE = 8  # workers: more of them would only wait for each other
+WORKERS_A_CORE = 8  # more of them would only wait for each other
 AHEAD = 4  # answers for each worker that wait for an earlier one
 
 
@@ -97,8 +97,9 @@ class Worker:
 
 def started(load: Load, count: int) -> list[Worker]:
     """So many workers, which load by now. To be ended by `end`. UserError where they are too many for the cores."""
-    if count > A_CORE * cores():
-        raise UserError(f"--workers {count}: at most {A_CORE * cores()} here, {A_CORE} for each processor core")
+    most = WORKERS_A_CORE * cores()
+    if count > most:
+        raise UserError(f"--workers {count}: at most {most} here, {WORKERS_A_CORE} for each processor core")
     spawn = multiprocessing.get_context("spawn")  # neither torch nor a thread of ours survives a fork
     crew: list[Worker] = []
     try:

@@ -22,6 +22,7 @@ _LINK = regex.compile(
     rf"|(?<![\w.+-])[\w.+-]{{1,64}}@(?P<host>{_HOST})",
     regex.ASCII,
 )
+_BARE_HOST = regex.compile(rf"(?<![\w.@-]){_HOST}", regex.ASCII)
 _NO_TEXT = regex.compile(r"<[^<>]*>|%\(\w+\)\w|%[\d$.]*\w|\$?\{[^{}]*\}|&#?\w{1,10};")
 _NO_TEXT_SIGNS = "<%{&"  # one of them is in each
 _LATIN_WORD = regex.compile(r"[\p{Latin}\p{M}\p{Nd}_]+(?:[.'’-][\p{Latin}\p{M}\p{Nd}_]+)*")
@@ -87,8 +88,11 @@ def hosts(text: str) -> Counter[str]:
     >>> hosts("see https://de.example.org/a.html, or ask me@Example.org.")
     Counter({'example.org': 2})
     """
-    found = (link["host"].lower().removeprefix("www.") for link in _LINK.finditer(text))
-    return Counter(".".join(host.split(".")[-2:]) for host in found)
+    return Counter(_place(link["host"]) for link in _LINK.finditer(text))
+
+
+def _place(host: str) -> str:
+    return ".".join(host.lower().removeprefix("www.").split(".")[-2:])
 
 
 def same_links(source: str, target: str) -> float:
@@ -103,10 +107,11 @@ def same_links(source: str, target: str) -> float:
     return (2 * shared.total() + named) / total
 
 
-def _named(hosts: Counter[str], text: str) -> int:
+def _named(wanted: Counter[str], text: str) -> int:
     """How many of the hosts stand in the text outside of its links."""
-    words = without_links(text).lower()
-    return sum(host in words for host in hosts.elements())
+    if not wanted:
+        return 0
+    return (wanted & Counter(map(_place, _BARE_HOST.findall(without_links(text))))).total()
 
 
 def has_link(source: str, target: str) -> bool:

@@ -327,11 +327,17 @@ class Repeats(AtMost):
 def _times_repeated(side: Signs, often: int) -> Scores:
     """How often each text repeats a run; 1 where that is less than `often`."""
     times_N = np.ones(len(side.texts))
-    for place in np.flatnonzero(_repeating(side, often)).tolist():
-        own = slice(side.ends_N[place] - side.lengths_N[place], side.ends_N[place])
-        letters = zip(side.texts[place], side.unspaced_M[own].tolist(), strict=True)
-        words = ((word, any(map(str.isalpha, word))) for word in side.texts[place].split())
-        times_N[place] = max(often, _most_times(list(letters)), _most_times(list(words)))
+    letters_N = _letters_repeat(side, often)
+    for place in np.flatnonzero(letters_N | _words_may_repeat(side, often)).tolist():
+        words, times = side.texts[place].split(), 1
+        if len(words) - len(set(words)) >= often - 1:
+            times = _most_times([(word, any(map(str.isalpha, word))) for word in words])
+        if letters_N[place]:
+            own = slice(side.ends_N[place] - side.lengths_N[place], side.ends_N[place])
+            letters = zip(side.texts[place], side.unspaced_M[own].tolist(), strict=True)
+            times = max(times, _most_times(list(letters)))
+        if times >= often:
+            times_N[place] = times
     return times_N
 
 
@@ -346,19 +352,15 @@ def _most_times(units: Sequence[tuple[str, bool]]) -> int:
     return most
 
 
-def _repeating(side: Signs, often: int) -> Verdicts:
-    """Which texts repeat a run so often."""
+def _letters_repeat(side: Signs, often: int) -> Verdicts:
+    """Which texts repeat a run of letters of scripts without spaces so often."""
     found_N = np.zeros(len(side.texts), dtype=bool)
     sizes = range(1, LONGEST_RUN + 1) if side.unspaced_M.any() else ()
-    for size in sizes:  # letters, all texts at once
+    for size in sizes:  # all texts at once
         alike_M = (side.points_M[size:] == side.points_M[:-size]) & side.unspaced_M[size:]
         alike_M &= side.rows_M[size:] == side.rows_M[:-size]
         ends_M = np.flatnonzero(_stretches(alike_M, size * (often - 1)))
         found_N[side.rows_M[ends_M + size]] = True
-    for place in np.flatnonzero(_words_may_repeat(side, often)).tolist():
-        words = side.texts[place].split()
-        if len(words) - len(set(words)) >= often - 1:
-            found_N[place] |= _words_repeat(words, often)
     return found_N
 
 
@@ -380,13 +382,3 @@ def _stretches(alike_M: Verdicts, length: int) -> Verdicts:
         alike_M = alike_M[step:] & alike_M[:-step]
         known += step
     return alike_M
-
-
-def _words_repeat(words: Sequence[str], often: int) -> bool:
-    for size in range(1, min(LONGEST_RUN, len(words) // often) + 1):
-        alike = 0
-        for earlier, word in zip(words, words[size:], strict=False):
-            alike = alike + 1 if word == earlier and any(map(str.isalpha, word)) else 0
-            if alike == size * (often - 1):
-                return True
-    return False

@@ -54,7 +54,7 @@ _ODD_SPACES = (
 )
 _UNEVEN = re.compile(f"  |[{_ODD_SPACES}]")
 _FIXED = re.compile("((?<=«)[\u00a0\u202f]|[\u00a0\u202f](?=[:;!?%»]))")
-_QUOTE = re.compile('(?P<before>[ \u00a0\u202f]*)(?P<sign>["“”„‟«»「」『』〝〞〟＂])(?P<after>[ \u00a0\u202f]*)')
+_QUOTE = re.compile('([ \u00a0\u202f]*)(["“”„‟«»「」『』〝〞〟＂])([ \u00a0\u202f]*)')
 _CODE = re.compile(r"""(<[^<>]*>|=\s?"[^"]*")""")
 _INCHES = re.compile(r'(?<![\w"])[\d./]*\d"(?= |$)')
 _ENGLISH, _GERMAN, _ANGULAR, _CORNERS = ("“", "”"), ("„", "“"), ("«", "»"), ("「", "」")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 from cyclopts import App, Parameter
 
-from dragoman.cli.errors import stopping
-from dragoman.cli.loading import use_threads
+from dragoman.cli.errors import ENDING, stopping
+from dragoman.cli.loading import check_languages, use_threads
 from dragoman.cli.options import (
     File,
     Files,
@@ -239,15 +239,10 @@ def languages_for(
     aligner: Aligner, folder: str, files: Sequence[str], source: str | None, target: str | None
 ) -> tuple[str, str]:
     """In which languages pairs are that the aligner is to link. UserError where these are others than its own."""
-    from dragoman.corpus.languages import same_language
-
-    own = aligner.source_language, aligner.target_language
-    for option, given, known in zip(("--source", "--target"), (source, target), own, strict=True):
-        if given and not same_language(given, known):
-            raise UserError(f"{folder}: links {'-'.join(own)}; {option} {given} is another language")
-    if not source and not target and own != UNNAMED:
-        refuse_foreign(files, own, folder)
-    return source or own[0], target or own[1]
+    if (aligner.source_language, aligner.target_language) != UNNAMED:
+        check_languages(folder, aligner, source, target, "links")
+    refuse_foreign(files, folder, aligner, source, target)
+    return source or aligner.source_language, target or aligner.target_language
 
 
 def _opened(
@@ -266,13 +261,12 @@ def _refuse_overwriting(files: Sequence[str], *outputs: str | None, model: str |
     from dragoman.corpus.streams import refuse_overwriting, require_files
 
     require_files(files)
-    refuse_overwriting([*files, *([model] if model else [])], [name for name in outputs if name is not None])
+    refuse_overwriting([*files, model], outputs)
 
 
 def _learnt(recipe: Any, bitext: FileBitext, seed: int, threads: int, quiet: bool) -> Any:
     """Interrupted, with what that means here, after Ctrl-C."""
-    told = "ending after this step; once more ends at once"
-    with screen(quiet) as report, stopping(told) as stop, tempfile.TemporaryDirectory() as folder:
+    with screen(quiet) as report, stopping(ENDING) as stop, tempfile.TemporaryDirectory() as folder:
         try:
             return recipe.learn(bitext, Work(Path(folder), report, seed, threads=threads, stop=stop))
         except Interrupted as interruption:

@@ -68,7 +68,7 @@ def inspect(
 
     if picture is not None and Path(picture).suffix.lower() != ".png":
         raise UserError(f"{picture}: a picture is written as .png")
-    refuse_overwriting([*files, *(test or ()), *([recipe] if recipe else [])], [picture] if picture else [])
+    refuse_overwriting([*files, *(test or ()), recipe], [picture])
     wanted = _recipe(recipe, set_)
     held_out = _held_out(test, reading, quiet)
     with (
@@ -133,8 +133,7 @@ def clean(
     wanted = _recipe(recipe, set_)
     aside = Path(report) / REJECTED if report is not None else None if piped else Path(f"{out[0]}.{REJECTED}")
     page = [Path(report) / name for name in ("report.md", "report.json", PICTURE)] if report is not None else []
-    inputs = [*files, *(test or ()), *(name for name in (recipe, aligner) if name)]
-    refuse_overwriting(inputs, [*(name for name in out if name != "-"), *([aside] if aside else []), *page])
+    refuse_overwriting([*files, *(test or ()), recipe, aligner], [*out, aside, *page])
     more: list[Filter] = [NothingToWrite(0, rules_of(out))]  # so that what is kept is what is written
     held_out = _held_out(test, reading, quiet)
     nothing: NothingKept | None = None

@@ -125,12 +125,11 @@ def _model(
         raise UserError("--train is for finding test pairs in it: give --test too")
     system = loaded(folder, None, "auto", threads, reading.source, reading.target)
     findings = diagnosis.report_findings(read_report(Path(folder)), rows_of(Path(folder) / "progress.jsonl"))
-    given = reading.source or reading.target
+    given = reading.source, reading.target
     reading = replace(reading, source=system.source_language, target=system.target_language)
     pairs: list[SentencePair] = []
     if test:
-        if not given:
-            refuse_foreign(test, (system.source_language, system.target_language), folder)
+        refuse_foreign(test, folder, system, *given)
         pairs = list(opened_by(reading, test, "test"))
     texts = _sources(pairs)
     if text is not None:

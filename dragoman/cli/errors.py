@@ -99,6 +99,9 @@ def terminating() -> Iterator[None]:
             signal.signal(number, handler)
 
 
+ENDING = "ending after this step; once more ends at once"
+
+
 @contextmanager
 def stopping(told: str = "finishing this step and saving; once more stops at once") -> Iterator[Callable[[], bool]]:
     """Inside, the first Ctrl-C, SIGTERM or SIGHUP makes the yielded function true, and that is told; the second one

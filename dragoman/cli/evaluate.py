@@ -90,9 +90,8 @@ def evaluate(
 
     if (system is None) == (hypotheses is None):
         raise UserError("evaluate: give one of a system (a model folder, copy, memory:FILE) and --hypotheses FILE")
-    systems = [file for name in (system, *(with_ or ())) if name for file in files_of(name)]
-    inputs = [*systems, *test, *(reference or ()), *([hypotheses] if hypotheses else [])]
-    refuse_overwriting(inputs, [out] if out else [])
+    systems = files_of(*([system] if system else []), *(with_ or ()))
+    refuse_overwriting([*systems, *test, *(reference or ()), hypotheses], [out])
     purpose = "translate" if system is None else purpose_of(system)
     of_translators = {
         "--reference": reference,
@@ -131,8 +130,7 @@ def evaluate(
     options, crew = search.options(), None
     if system is not None:
         judged = loaded(system, with_, device, threads, source, target, precision, engine)
-        if not source and not target and judged.source_language:
-            refuse_foreign(test, (judged.source_language, judged.target_language), system)
+        refuse_foreign(test, system, judged, source, target)
         source, target = judged.source_language or source, judged.target_language or target
         load = partial(loaded, system, with_, device, 1, source, target, precision_of(judged), engine, chosen=True)
         crew = workers_for(judged, load, workers, threads=threads, device=device)

@@ -65,7 +65,7 @@ def explain(
     """
     from dragoman.corpus.streams import refuse_overwriting
 
-    refuse_overwriting([name for name in (model, states, aligner) if name], [out] if out else [])
+    refuse_overwriting([model, states, aligner], [out])
     if out is not None and Path(out).suffix.lower() not in SUFFIXES:
         raise UserError(f"{out}: written are {', '.join(SUFFIXES)}")
     if purpose_of(model) == "align":

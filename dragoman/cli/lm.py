@@ -58,10 +58,11 @@ def _to_arpa(folder: str, path: str, quiet: bool) -> None:
         raise UserError(f"{path}: is a folder, not a file")
     model: Any = load_model(Path(folder))
     model.write_arpa(path)
+    name = "<stdout>" if path == "-" else path
     if model.vocabulary.units == "characters":
-        say(f"{path}: its words are characters; `lm convert --units characters` makes a model of it again")
+        say(f"{name}: its words are characters; `lm convert --units characters` makes a model of it again")
     if model.ngrams.order == 1:
-        say(f"{path}: of order 1, which KenLM does not read")
+        say(f"{name}: of order 1, which KenLM does not read")
     if path != "-" and not quiet:
         say(f"{path}: {_counted(model)}")
 
@@ -79,7 +80,8 @@ def _from_arpa(path: str, folder: str, language: str | None, units: str, quiet: 
         raise UserError(f"{folder}: holds a model or its work; --out names a new or empty folder")
     with screen(quiet) as report:
         model = product_class(KIND).read_arpa(path, language or "und", units, report)
-    if units == "words" and all(len(word) == 1 for word in model.vocabulary.words[len(RESERVED) :]):
+    words = model.vocabulary.words[len(RESERVED) :]
+    if units == "words" and words and all(len(word) == 1 for word in words):
         say(f"{path}: all of its words are single characters; if it is a model of characters, say --units characters")
     recipe = recipe_class(KIND)(order=model.ngrams.order, units=units)  # type: ignore[call-arg]
     facts = {"kind": KIND, "languages": model.language, "read from": path, "model": dict(model.describe())}

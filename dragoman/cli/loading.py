@@ -13,6 +13,7 @@ from dragoman.cli.screen import say
 from dragoman.contracts import Ability, HasPrecision, Precision, UserError
 
 if TYPE_CHECKING:
+    from dragoman.cli.reading import HasLanguages
     from dragoman.system.stream import System
 
 Ensemble = Annotated[
@@ -50,7 +51,7 @@ def loaded(
     tell = None if chosen else say
     _check_engine(name, engine)
     system = resolve_system(name, source, target, device)
-    _check_languages(name, system, source, target)
+    check_languages(name, system, source, target)
     if not others:
         return in_precision(system, precision, tell)
     require_ability(system.kind, system.abilities, Ability.ENSEMBLE, "--with")
@@ -99,10 +100,13 @@ def _check_engine(name: str, engine: str | None) -> None:
         raise UserError(f"{name}: is of the kind {kind}; for --engine {engine} export it first: {how}")
 
 
-def _check_languages(name: str, system: System, source: str | None, target: str | None) -> None:
+def check_languages(
+    name: str, system: HasLanguages, source: str | None, target: str | None, does: str = "translates"
+) -> None:
+    """UserError where a model is for other languages than those given."""
     from dragoman.corpus.languages import same_language
 
     for option, given, own in (("source", source, system.source_language), ("target", target, system.target_language)):
         if given and own and not same_language(given, own):
             languages = f"{system.source_language}-{system.target_language}"
-            raise UserError(f"{name}: translates {languages}; --{option} {given} is another language")
+            raise UserError(f"{name}: {does} {languages}; --{option} {given} is another language")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from dragoman.cli.screen import say, screen
 from dragoman.contracts import Progress, Record, SentencePair, UserError
@@ -18,6 +18,15 @@ if TYPE_CHECKING:
 
 NO_RECORDS = "0 of 0 pairs kept: there are no records"
 SECONDS_BETWEEN_SIGNS = 0.2
+
+
+class HasLanguages(Protocol):
+    """A translator or an aligner."""
+
+    @property
+    def source_language(self) -> str: ...
+    @property
+    def target_language(self) -> str: ...
 
 
 def opened(
@@ -64,17 +73,22 @@ def opened_by(flags: ReadingFlags, files: Sequence[str], part: str = "read", *, 
     )
 
 
-def refuse_foreign(files: Sequence[str], languages: tuple[str, str], system: str) -> None:
-    """UserError for a text file that is called after another language than those of the system that is to read it."""
-    from dragoman.corpus.languages import language_of_suffix, same_language
+def refuse_foreign(
+    files: Sequence[str], name: str, system: HasLanguages, source: str | None, target: str | None
+) -> None:
+    """UserError for a text file that is called after another language than those of the system that is to read it,
+    unless somebody says in which languages the files are."""
+    from dragoman.corpus.languages import is_known, language_of_suffix, same_language
     from dragoman.corpus.sources import PLAIN, suffix_container
 
-    for name in files:
-        told = language_of_suffix(name) if suffix_container(name) == PLAIN else None
-        if told and not any(same_language(told, language) for language in languages):
-            between = "-".join(languages)
+    languages = system.source_language, system.target_language
+    if source or target or not all(map(is_known, languages)):
+        return
+    for file in files:
+        told = language_of_suffix(file) if suffix_container(file) == PLAIN else None
+        if told and is_known(told) and not any(same_language(told, language) for language in languages):
             raise UserError(
-                f"{name}: its name says {told}, and {system} is for {between}; if that is what it holds, say "
+                f"{file}: its name says {told}, and {name} is for {'-'.join(languages)}; if that is what it holds, say "
                 f"--source {languages[0]} --target {languages[1]}"
             )
 

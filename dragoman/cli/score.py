@@ -74,8 +74,7 @@ def score(
     translator = loaded(model, with_, device, threads, source, target, precision)
     require_ability(translator.kind, translator.abilities, Ability.SCORE)
     assert isinstance(translator, CanScore)
-    if baseline is None and not source and not target:
-        refuse_foreign(test, (translator.source_language, translator.target_language), model)
+    refuse_foreign(test, model, translator, source, target)
     bitext = opened(test, translator.source_language, translator.target_language, on_bad_line, "test")
     records, options, done = every_record(bitext), length.options(), 0
     with screen(quiet or out == "-") as report, writing(out) as output:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from dragoman.cli.data import check_links, opened_data
-from dragoman.cli.errors import stopping
+from dragoman.cli.errors import ENDING, stopping
 from dragoman.cli.loading import use_threads
 from dragoman.cli.options import (
     Device,
@@ -63,7 +63,8 @@ def train(
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Train a model on sentence pairs or on text; the same command again goes on with what was interrupted.
+    """Train a model on sentence pairs or on text; the same command again goes on with what was
+    interrupted, or begins anew where nothing was saved (aligners, n-grams, the dictionary).
 
     Under torchrun several processes, or machines, learn one network together.
 
@@ -164,7 +165,7 @@ def train(
     more = None
     if monolingual and reverse:  # of kinds alone that learn from pairs
         more = _backtranslation(monolingual, reverse, cast(Bitext, data), cast(Bitext, held), on_bad_line, quiet)
-    with screen(quiet) as report, stopping() as stop:
+    with screen(quiet) as report, stopping(*([] if chosen.limits else [ENDING])) as stop:
         outcome = train_model(
             chosen,
             data,
@@ -235,7 +236,7 @@ def _backtranslation(
 
     check_reverse(Path(reverse), train.source_language, train.target_language)
     text = open_monolingual(monolingual, train, dev, on_bad_line=on_bad_line)
-    if not quiet:
+    if not quiet or text.set_aside:
         say(f"monolingual: {text.language}, {text.summary()}")
     return Backtranslation(text, Path(reverse))
 

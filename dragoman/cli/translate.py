@@ -91,8 +91,7 @@ def translate(
     options = replace(search.options(n_best or 1), links=links is not None)
     require_files(files or ())
     _check_links(links, out, as_json or (n_best or 1) == 1)
-    systems = [file for name in (model, *(with_ or ())) for file in files_of(name)]
-    refuse_overwriting([*(files or ()), *systems], [out, *([links] if links else [])])
+    refuse_overwriting([*(files or ()), *files_of(model, *(with_ or ()))], [out, links])
     system = loaded(model, with_, device, threads, source, target, precision, engine)
     load = partial(loaded, model, with_, device, 1, source, target, precision_of(system), engine, chosen=True)
     show = _json if as_json else _n_best if n_best is not None else _plain

@@ -135,6 +135,12 @@ def names_language(word: str) -> bool:
     return _SUFFIX.fullmatch(word) is not None and not _NO_LANGUAGES.fullmatch(word.lower())
 
 
+def is_known(code: str) -> bool:
+    """Whether a code has two letters in ISO 639, or three that stand for two of those: not every short word is one."""
+    primary = re.split(r"[-_@.]", code)[0].lower()
+    return primary in _OTHER_CODES or primary in _OTHER_CODES.values()
+
+
 def is_language(code: str) -> bool:
     """Whether a text has the form of a language code."""
     return _WELL_FORMED.fullmatch(code) is not None

@@ -158,9 +158,9 @@ def split_bitext(
         raise UserError(f"{out_folder}: is a file; --out names a folder for the parts")
     shares = Shares(_share(dev, len(bitext), "dev"), _share(test, len(bitext), "test"))
     if shares.dev + shares.test >= 1:
-        told = " and ".join(f"{name} ({size:g})" for name, size in (("dev", dev), ("test", test)) if size is not None)
-        leave = "leave" if " and " in told else "leaves"
-        raise UserError(f"{told} {leave} nothing of {counted(len(bitext), 'pair')} for train")
+        told = [f"{name} ({size:g})" for name, size in (("dev", dev), ("test", test)) if size is not None]
+        leave = "leave" if len(told) > 1 else "leaves"
+        raise UserError(f"{' and '.join(told)} {leave} nothing of {counted(len(bitext), 'pair')} for train")
     parts = _assign(bitext, shares)
     wanted = [code for code, share in ((_TRAIN, 1), (_DEV, shares.dev), (_TEST, shares.test)) if share]
     names = {code: [_part_file(out_folder, code, language) for language in languages] for code in wanted}

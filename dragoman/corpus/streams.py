@@ -73,12 +73,13 @@ def repeat_of(name: str) -> tuple[str, int]:
     return (name, 1) if repeat is None or Path(name).exists() else (repeat.group(1), int(repeat.group(2)))
 
 
-def refuse_overwriting(inputs: Iterable[str], outputs: Iterable[str | Path]) -> None:
+def refuse_overwriting(inputs: Iterable[str | None], outputs: Iterable[str | Path | None]) -> None:
     """UserError where an output would replace a file that is read: the original would be lost; or another output; and
-    where it would stand in a folder that is read, as one of its files from then on."""
-    read = [path for path in (Path(repeat_of(name)[0]) for name in inputs if name != STANDARD_INPUT) if path.exists()]
+    where it would stand in a folder that is read, as one of its files from then on. None is no file."""
+    named = (Path(repeat_of(name)[0]) for name in inputs if name and name != STANDARD_INPUT)
+    read = [path for path in named if path.exists()]
     written: set[Path] = set()
-    for output in (Path(name) for name in outputs if str(name) != STANDARD_INPUT):
+    for output in (Path(name) for name in outputs if name and str(name) != STANDARD_INPUT):
         if output.resolve() in written:
             raise UserError(f"{output}: would be written twice")
         written.add(output.resolve())

@@ -114,7 +114,7 @@ class FileText:
 
     def details(self) -> list[str]:
         """One line for each reason with its first lines, such as "not UTF-8: a.txt:3, a.txt:8 and 5 more"."""
-        return [place_line(reason, count, self.examples[reason]) for reason, count in self.set_aside.items()]
+        return [place_line(reason, count, self.examples.get(reason, ())) for reason, count in self.set_aside.items()]
 
 
 def open_text(names: Sequence[str], language: str | None = None, *, on_bad_line: OnBadLine = "stop") -> FileText:
@@ -200,8 +200,9 @@ def _read(files: Sequence[InputFile], language: str, on_bad_line: OnBadLine) -> 
         for line in read_lines(file.path, on_bad_line, name=file.name):
             if line.fault:
                 set_aside[line.fault] += 1
-                if set_aside[line.fault] <= EXAMPLES_A_REASON:
-                    examples.setdefault(line.fault, []).append(Origin(file.name, line.number))
+                places = examples.setdefault(line.fault, [])
+                if len(places) < EXAMPLES_A_REASON and (place := Origin(file.name, line.number)) not in places:
+                    places.append(place)
             else:
                 length += 1
         stretches += [Stretch(file, 0, length)] if length else []

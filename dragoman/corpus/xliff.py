@@ -40,9 +40,10 @@ class Unit:
 
 
 def read_xliff(file: InputFile, reading: Reading, warn: Warn = unheard) -> Iterator[Record]:
-    """One record a unit, or a segment where the target is cut into those of the source, or some of them.
+    """One record a unit, or a segment where source and target are cut into the same ones.
 
-    Faults: "translate=no", "language=de", "untranslated", "state=new" (or another one that is not finished), ...
+    Faults: "translate=no", "language=de", "untranslated", "segments=1 of 2" (the other is not translated yet, or
+    translated with the first: nobody can say), "state=new" (or another one that is not finished), ...
     A file whose source is in the target language is turned round. White space runs become one space. Raises
     UserError as `read_units` does; under "skip" the units after broken XML are records with the fault "broken XML".
     """
@@ -159,17 +160,21 @@ class _XliffReader(UnitReader[Unit]):
     def _unit(self) -> Unit:
         around, target = self.around[-1], self.sides.get("target")
         languages = around.source, around.target or _language(target.attributes if target else {}, "xml:lang")
-        fault = self.fault or ("" if around.translate else "translate=no")
+        fault = self.fault or ("" if around.translate else "translate=no") or self._unsure()
         state = self.state or (target.attributes.get("state", "") if target else "")
         return Unit(tuple(self._texts()), languages, fault, f"state={state}" if _is_unfinished(state) else "")
+
+    def _unsure(self) -> str:
+        """What speaks against a unit of whose segments the target has only some."""
+        cut, target = (self.sides[name].segments if name in self.sides else {} for name in ("seg-source", "target"))
+        return f"segments={len(target)} of {len(cut)}" if target and target.keys() < cut.keys() else ""
 
     def _texts(self) -> Iterator[_Text]:
         source, target = self.sides.get("source"), self.sides.get("target")
         cut = self.sides.get("seg-source")
-        if cut and target and target.segments and target.segments.keys() <= cut.segments.keys():
+        if cut and target and cut.segments and cut.segments.keys() == target.segments.keys():
             for mark, (segment, line) in cut.segments.items():
-                done = target.segments.get(mark)  # a translator may not have come so far
-                yield _Text(segment.text, done[0].text if done else "", line)
+                yield _Text(segment.text, target.segments[mark][0].text, line)
         else:
             whole = source or cut
             yield _Text(whole.whole.text if whole else "", target.whole.text if target else "", self.unit_line)

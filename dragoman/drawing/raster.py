@@ -6,8 +6,11 @@ matplotlib draws to bytes; no display is asked for. A sign that no font has woul
 from __future__ import annotations
 
 import io
+import logging
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain
 
 from matplotlib import font_manager, ft2font
 from matplotlib.axes import Axes
@@ -21,6 +24,7 @@ FIRST = "DejaVu Sans"  # comes with matplotlib
 DOTS = 144.0  # an inch; a picture's pixel is 1/96 of it
 POINT = 0.75  # a pixel in points
 MARGIN = 12.0
+logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)  # a font without bold letters is no news
 LARGEST = 20_000.0  # dots of a side
 
 
@@ -91,7 +95,7 @@ def families_for(texts: Iterable[str]) -> list[str]:
     if joined and not getattr(ft2font, "__libraqm_version__", None):
         raise UserError(f"this matplotlib cannot write the script of {_told(joined)}: take .svg or .html")
     families = [FIRST]
-    for entry in _entries():
+    for entry in chain(_entries(font_manager.fontManager.ttflist), _new_entries()):
         if not missing:
             break
         known = {sign for sign in missing if ord(sign) in _signs_of(entry.fname)}
@@ -103,11 +107,21 @@ def families_for(texts: Iterable[str]) -> list[str]:
     return families
 
 
-def _entries() -> list[font_manager.FontEntry]:
+def _new_entries() -> Iterator[font_manager.FontEntry]:
+    """The same of fonts that were installed after matplotlib made its list, which it keeps for good."""
+    fonts = font_manager.fontManager
+    known, before = {entry.fname for entry in fonts.ttflist}, len(fonts.ttflist)
+    for file in sorted(set(font_manager.findSystemFonts()) - known):
+        with suppress(OSError, RuntimeError):  # no font that it can read
+            fonts.addfont(file)
+    yield from _entries(fonts.ttflist[before:])
+
+
+def _entries(fonts: Iterable[font_manager.FontEntry]) -> list[font_manager.FontEntry]:
     """Upright fonts of usual weight; not those whose every sign is an empty frame."""
     usual = [
         entry
-        for entry in font_manager.fontManager.ttflist
+        for entry in fonts
         if entry.style == "normal" and entry.weight in (400, "normal", "regular") and "Last Resort" not in entry.name
     ]
     return sorted(usual, key=lambda entry: entry.name != FIRST)

@@ -169,8 +169,9 @@ class Reader:
         if (line := self.next_said("\\end\\")) != b"\\end\\":
             self.fault(rf"{_text(line)!r} where \end\ should stand")
         while lines := self.take(AT_ONCE):  # compressed data are whole where their end is
-            for line in filter(bytes.strip, lines):
-                self.fault(f"{_text(line)!r} behind \\end\\")
+            for number, line in enumerate(lines, start=self.number - len(lines) + 1):
+                if line.strip():
+                    self.fault(f"{_text(line)!r} behind \\end\\", number)
 
 
 def _text(line: bytes) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
+import regex
+
 from dragoman.contracts import Interrupted, Progress, UserError, Work
 from dragoman.lm.counting import Counting, counting
 from dragoman.lm.model import NgramModel
@@ -25,12 +27,12 @@ from dragoman.lm.units import (
     reserved_among,
     without_reserved,
 )
-from dragoman.text.words import word_spans
 from dragoman.texts import Text, facts_of_figures
 
 REPORT_EVERY = 20_000
 LOOKED_AT = 1_000  # lines
-FEW_SPACES, LONG_WORDS = 4, 12  # signs and characters between two spaces; with spaces there are fewer on average
+LONG_WORDS = 4  # characters between two spaces; words of these scripts have fewer on average
+_UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]")
 
 
 def learn_ngrams(recipe: NgramRecipe, train: Text, dev: Text | None, work: Work) -> NgramModel:
@@ -69,8 +71,8 @@ def learn_ngrams(recipe: NgramRecipe, train: Text, dev: Text | None, work: Work)
 def _has_no_spaces(text: Text) -> bool:
     """Whether the first lines look as if words stood there without spaces between them."""
     words = [word for line in islice(text, LOOKED_AT) for word in line.split()]
-    signs = sum(len(word_spans(word)) for word in words)  # of Chinese each one counts
-    return signs > FEW_SPACES * len(words) or sum(map(len, words)) > LONG_WORDS * len(words)
+    signs, without = sum(map(len, words)), sum(len(_UNSPACED.findall(word)) for word in words)
+    return without > signs / 2 and signs > LONG_WORDS * len(words)
 
 
 def _read(recipe: NgramRecipe, train: Text, work: Work, counter: Counting) -> Vocabulary:

@@ -47,7 +47,7 @@ def name_of(key: Any) -> str:
 
 def reserved_among(text: str, keys: Sequence[Any]) -> list[str]:
     """The reserved words among the units of this line."""
-    return [name_of(key) for key in sorted(_KEYS.intersection(keys))] if "<" in text else []
+    return [word for word in (*RESERVED, CAPITAL_UNKNOWN) if word.encode() in keys] if "<" in text else []
 
 
 def without_reserved(keys: Sequence[Any]) -> list[Any]:

@@ -145,11 +145,10 @@ def baseline_of(name: str) -> type[CopyTranslator] | type[MemoryTranslator] | No
     return MemoryTranslator if name.startswith(f"{MemoryTranslator.kind}:") else None
 
 
-def files_of(name: str) -> list[str]:
-    """What is read where a system is named so: a model folder, or the files of memory:FILE[,FILE]."""
-    if baseline_of(name) is None:
-        return [name]
-    return [file for file in name.partition(":")[2].split(",") if file]
+def files_of(*names: str) -> list[str]:
+    """What is read where systems are named so: model folders, and the files of memory:FILE[,FILE]."""
+    read = [[name] if baseline_of(name) is None else name.partition(":")[2].split(",") for name in names]
+    return [file for files in read for file in files if file]
 
 
 def resolve_system(

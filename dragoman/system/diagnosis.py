@@ -14,7 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from dragoman.abilities import CanCover, Coverage
-from dragoman.cleaning.guessing import is_known
+from dragoman.cleaning.guessing import alike, is_known
 from dragoman.cleaning.inspection import Inspection, Side
 from dragoman.cleaning.scripts import SCRIPTS, scripts_of
 from dragoman.cleaning.signs import Signs
@@ -75,10 +75,10 @@ def by_level(findings: Sequence[Finding]) -> list[Finding]:
 
 def _amount(pairs: int) -> Iterator[Finding]:
     told = f"{counted(pairs, 'usable pair')}"
+    if not pairs:
+        yield Finding("warning", told, "there is nothing to learn from: the reasons are told here")
+        return
     for below, level in FEW_PAIRS:
-        if not pairs:
-            yield Finding("warning", told, "there is nothing to learn from: the reasons are told here")
-            return
         if pairs < below:
             few = "a network learns little from so few; translation memory and dictionary may be better"
             yield Finding(level, told, f"{few}: compare them, and add text by --monolingual")  # type: ignore[arg-type]
@@ -120,7 +120,10 @@ def _languages(found: Inspection) -> Iterator[Finding]:
         )
         return
     for side, code in zip(sides, codes, strict=True):
-        share = side.guessed[code] / len(side.sample)
+        if not is_known(code):
+            yield Finding("note", f"the guess of languages does not know {code}")
+            continue
+        share = sum(side.guessed[each] for each in alike(code)) / len(side.sample)
         told = f"{share:.0%} of {len(side.sample)} drawn {side.language} texts look like {code}"
         if share >= 0.8:
             yield Finding("good", told)
@@ -130,9 +133,7 @@ def _languages(found: Inspection) -> Iterator[Finding]:
                 "is this the right file, and the right --source and --target? "
                 "`dragoman corpus clean --set language=0.1` sets aside what is in another one"
             )
-            unsure = "the guess does not know this language"
-            level: Level = "warning" if share < 0.5 and is_known(code) else "note"
-            yield Finding(level, f"{told}, most like {other}", advice if is_known(code) else unsure)
+            yield Finding("warning" if share < 0.5 else "note", f"{told}, most like {other}", advice)
 
 
 def _side(side: Side) -> Iterator[Finding]:
@@ -209,7 +210,7 @@ def report_findings(report: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
 
 def _chooses_by_dev(kind: str) -> bool:
     """Whether models of a kind have anything that a dev set chooses."""
-    return kind in KINDS and bool(getattr(recipe_class(kind), "needs_dev", True))
+    return kind not in KINDS or bool(getattr(recipe_class(kind), "needs_dev", True))
 
 
 def language_findings(model: LanguageModel, text: Text, report: Mapping[str, Any]) -> list[Finding]:
@@ -237,7 +238,7 @@ def unknown_finding(cover: Coverage, about: str) -> Finding:
 
 
 def unseen_scripts(cover: Coverage, signs: Signs) -> list[str]:
-    """The scripts of the texts of which a model knows no letter, the commonest first."""
+    """The scripts of the texts of which a model knows no letter, the commonest first. cover: of characters."""
     unknown = Signs(list(cover.unknown))
     times_N = np.array(list(cover.unknown.values()), dtype=np.int64)
     found = Counter[str]()
@@ -256,8 +257,8 @@ def coverage_findings(system: System, texts: Sequence[str]) -> list[Finding]:
     about = {"words": "they are copied or lost", "characters": "they are spelt by bytes or lost, mostly badly"}
     findings = [unknown_finding(cover, about[cover.kind])]
     signs = Signs(texts)
-    if unseen := unseen_scripts(cover, signs):
-        what = f"letters that the training text did not have at all: {', '.join(unseen)}"
+    if cover.kind == "characters" and (unseen := unseen_scripts(cover, signs)):
+        what = f"scripts of which the model has no letter: {', '.join(unseen)}"
         findings.append(Finding("warning", what, "text in such a script is not translated"))
     letters = max(int(signs.letters_N.sum()), 1)
     foreign = 1 - int(signs.of_scripts(scripts_of(system.source_language)).sum()) / letters

@@ -35,8 +35,6 @@ from dragoman.system.remembered import remembered
 from dragoman.system.settling import settled_recipe, shared_recipe
 from dragoman.texts import Text, languages_of
 
-BEGINS_ANEW = "interrupted; the same command begins anew"
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -72,7 +70,7 @@ def train_model(
     command: how the user named "train", "dev", "monolingual", for messages; content is compared.
     world: so many processes train together, this one leading; the others are in `settling.follow_training`.
     UserError: other work in the folder, a limit lowered too far, another process there. Interrupted
-    where `stop` said so; the same call then goes on.
+    where `stop` said so; the same call then goes on, or begins anew where the recipe has no limits.
     """
     began = time.monotonic() if began is None else began
     runs_on = store.resolve_device(recipe.kind, device)
@@ -103,6 +101,8 @@ def train_model(
     )
     with store.locked(out):
         store.roll_forward(out)
+        for left_over in (out / "work").glob(".*.part"):  # of a process that was killed while it wrote
+            left_over.unlink(missing_ok=True)
         if restart or (out / "work" / "clearing").exists():
             _clear(out / "work")
         run = _agreed(asked, out, restart, report)
@@ -116,7 +116,9 @@ def train_model(
             try:
                 outcome = _learn(recipe, train, dev, run, work, out, backtranslation)
             except Interrupted as interruption:
-                raise interruption if recipe.limits else Interrupted(BEGINS_ANEW) from interruption
+                if recipe.limits:
+                    raise
+                raise Interrupted("interrupted; the same command begins anew") from interruption
             except UserError:
                 if not runs.read_state(out / "work"):  # nothing was learnt: leave the folder free for another command
                     _clear(out / "work")

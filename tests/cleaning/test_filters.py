@@ -135,6 +135,9 @@ def test_numbers(source: str, target: str, wanted: float) -> None:
         ("Visit http://example.org now.", "Besuche Example.org jetzt.", 1),
         ("example.org", "访问 http://www.example.org。", 1),
         ("https://a.org https://b.org", "https://a.org und c.org", 2 / 3),
+        ("see http://t.co", "siehe Microsoft.com", 0),
+        ("see http://a.org", "siehe mega.organic", 0),
+        ("http://a.org/1 http://a.org/2", "siehe a.org", 1 / 2),
     ],
 )
 def test_links(source: str, target: str, wanted: float) -> None:

@@ -40,6 +40,8 @@ def test_figures() -> None:
     assert found["again"] == {"source": 1, "target": 0}
     source, target = found["source"], found["target"]
     assert source["length"]["longest"] == 9
+    assert len(source["texts_by_length"]) == 10
+    assert sum(source["texts_by_length"]) == 7
     assert source["odd_texts"] == {"not composed (NFC)": 1, "mojibake": 1, "spaces that are not plain": 1}
     assert target["odd_texts"] == {"traditional characters": 1, "lost signs (U+FFFD)": 1}
     assert 0 < source["letters_of_other_scripts"] < 0.5

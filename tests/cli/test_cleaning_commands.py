@@ -334,5 +334,34 @@ def test_doctor_examines_a_corpus(dragoman: Command, pairs: str) -> None:
     assert told["findings"][0]["level"] == "warning"
 
 
+def test_doctor_of_pairs_of_other_languages(dragoman: Command) -> None:
+    german = "Der schnelle braune Fuchs springt über den faulen Hund am Ufer des Flusses"
+    Path("x.tsv").write_text("".join(f"{german} {n}\t{german} {n}!\n" for n in range(30)), encoding="utf-8")
+    told = json.loads(dragoman("doctor", "x.tsv", "--source", "de", "--target", "en", "--json").out)["findings"]
+    (found,) = (one for one in told if "30 drawn en texts look like en" in one["what"])
+    assert found["level"] == "warning"
+    assert "--set language=0.1" in found["advice"]
+    told = json.loads(dragoman("doctor", "x.tsv", "--source", "de", "--target", "yap", "--json").out)["findings"]
+    assert {"level": "note", "what": "the guess of languages does not know yap", "advice": ""} in told
+
+
+def test_doctor_of_nothing_usable(dragoman: Command) -> None:
+    Path("x.tsv").write_text("a\t\n\tb\n", encoding="utf-8")
+    run = dragoman("doctor", "x.tsv", *LANGUAGES)
+    assert "warning: 0 usable pairs" in run.out
+    assert "translation memory" not in run.out
+
+
+def test_names_of_outputs_are_looked_at_before_anything_is_read(dragoman: Command) -> None:
+    run = dragoman("corpus", "convert", "gone.tsv", *LANGUAGES, "--out", "x.docx")
+    assert run.error_line.startswith("x.docx: pairs are written to")
+
+
+def test_nothing_at_all_leaves_no_reasons(dragoman: Command) -> None:
+    Path("x.tsv").touch()
+    run = dragoman("corpus", "clean", "x.tsv", *LANGUAGES, "--out", "y.tsv")
+    assert run.error_line == "0 of 0 pairs kept: there are no records"
+
+
 def test_doctor_refuses_what_does_not_belong_together(dragoman: Command, pairs: str) -> None:
     assert "--text" in dragoman("doctor", pairs, *LANGUAGES, "--text", pairs).error_line

@@ -95,7 +95,7 @@ def test_what_would_mix_or_destroy_is_refused(dragoman: Command, transformer: Pa
 
 
 def test_a_training_with_links_says_so_and_keeps_the_head(dragoman: Command, pairs: list[str]) -> None:
-    run = dragoman(*pairs, "--links", "links", "--out", "m", "--quiet")
+    run = dragoman(*pairs, "--links", "links", "--out", "m")
     assert run.code == 0, run.err
     assert "train: links for 60 of 60 pairs" in run.err
     assert "--links links" in json.loads(Path("m/report.json").read_text(encoding="utf-8"))["train"]

@@ -127,11 +127,14 @@ def undrawn(model: Trained, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_stopped_and_resumed_it_equals_the_uninterrupted_and_so_does_a_second_run(
     model: Trained, tmp_path: Path
 ) -> None:
+    told = ""
     for times in STAGES:
         try:
             train(model.kind, tmp_path / "model", stop=after(times, lambda: True))
-        except Interrupted:
+        except Interrupted as interruption:
             assert not (tmp_path / "model" / "model.json").exists()
+            told = str(interruption)
+    assert told == ("" if model.recipe.limits else "interrupted; the same command begins anew")
     train(model.kind, tmp_path / "model")
     assert read_card(tmp_path / "model").fingerprint == read_card(model.folder).fingerprint
 

@@ -92,7 +92,7 @@ def test_segments_of_both_sides_are_pairs(tmp_path: Path) -> None:
     content = one(
         cut_unit(f"<g id='9'>{source}</g>", cut(("2", "Zwei."), ("1", "Eins.")))
         + cut_unit(source, cut(("1", "Eins."), ("2", " ")))
-        + cut_unit(source, cut(("2", "Zwei.")))
+        + cut_unit(source, cut(("1", "Eins und zwei.")))
         + cut_unit(source, cut(("3", "Eins und zwei.")))
         + cut_unit(source, "Eins und zwei.")
     )
@@ -101,8 +101,7 @@ def test_segments_of_both_sides_are_pairs(tmp_path: Path) -> None:
         ("Two.", "Zwei.", 4, ""),
         ("One.", "Eins.", 8, ""),
         ("Two.", "", 9, "untranslated"),
-        ("One.", "", 13, "untranslated"),
-        ("Two.", "Zwei.", 14, ""),
+        ("One. Two.", "Eins und zwei.", 13, "segments=1 of 2"),
         ("One. Two.", "Eins und zwei.", 17, ""),
         ("One. Two.", "Eins und zwei.", 21, ""),
     ]

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from matplotlib import ft2font
+from matplotlib import font_manager, ft2font, get_data_path
 
 from dragoman.contracts import UserError
 from dragoman.drawing import raster
@@ -130,7 +130,20 @@ def test_a_png_is_refused_where_a_sign_has_no_font() -> None:
 
 
 def test_fonts_of_empty_frames_are_not_counted() -> None:
-    assert all("Last Resort" not in entry.name for entry in raster._entries())
+    assert all("Last Resort" not in entry.name for entry in raster._entries(font_manager.fontManager.ttflist))
+
+
+def test_a_font_that_was_installed_later_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """matplotlib keeps its list of fonts from one day to the next."""
+    fonts, file = font_manager.fontManager, f"{get_data_path()}/fonts/ttf/STIXNonUni.ttf"
+    others = [entry for entry in fonts.ttflist if not entry.name.startswith(("STIX", "Last Resort"))]
+    sign = chr(max(raster._signs_of(file).difference(*(raster._signs_of(entry.fname) for entry in others))))
+    monkeypatch.setattr(fonts, "ttflist", others)
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
+    with pytest.raises(UserError, match="no installed font has"):
+        raster.families_for([sign])
+    monkeypatch.setattr(font_manager, "findSystemFonts", lambda: [file, __file__])
+    assert raster.families_for([sign]) == [raster.FIRST, "STIXNonUnicode"]
 
 
 def test_signs_that_are_joined_are_refused_where_matplotlib_does_not_join(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -129,7 +129,7 @@ def test_minus_infinity_is_log_0(tmp_path: Path) -> None:
         ("ngram 2=3", "ngram 3=3", ":5: 'ngram 3=3' where 'ngram 2=COUNT' should stand"),
         ("ngram 2=3", "ngram 2=4", ":19: the section of 2-grams has 1 line too few"),
         ("ngram 2=3", "ngram 2=2", r":18: '-0.35\tb </s>' where \3-grams: should stand"),
-        ("\\end\\\n", "\\end\\\n\nmore\n", r":25: 'more' behind \end\\"),
+        ("\\end\\\n", "\\end\\\n\nmore\nand more\n", ":25: 'more' behind \\end\\"),
         ("-0.6\tb", "0.6\tb", ":13: log-probability 0.6 is above 0"),
         ("-0.6\tb", "much\tb", ":13: 'much' is no number"),
         ("-0.6\tb", "nan\tb", ":13: 'nan' is no number"),
