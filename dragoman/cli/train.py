@@ -63,8 +63,9 @@ def train(
     threads: Threads = 0,
     quiet: Quiet = False,
 ) -> None:
-    """Train a model on sentence pairs or on text; the same command again goes on with what was
-    interrupted, or begins anew where nothing was saved (aligners, n-grams, the dictionary).
+    """Train a model on sentence pairs or on text; the same command again goes on with what was interrupted.
+
+    Aligners, n-gram models and the dictionary are learnt in one go: they begin anew.
 
     Under torchrun several processes, or machines, learn one network together.
 

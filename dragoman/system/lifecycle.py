@@ -102,7 +102,8 @@ def train_model(
     with store.locked(out):
         store.roll_forward(out)
         for left_over in (out / "work").glob(".*.part"):  # of a process that was killed while it wrote
-            left_over.unlink(missing_ok=True)
+            if left_over.is_file():  # folders are found by their names, and filled anew
+                left_over.unlink()
         if restart or (out / "work" / "clearing").exists():
             _clear(out / "work")
         run = _agreed(asked, out, restart, report)

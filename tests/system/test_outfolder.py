@@ -205,6 +205,15 @@ def test_init_from_starts_where_the_other_model_ended(out: Path, tmp_path: Path)
         train(out, "max_updates=1")
 
 
+def test_what_a_killed_process_wrote_aside_goes(out: Path) -> None:
+    interrupted(out, 4)
+    (out / "work" / ".state-3.safetensors.12.part").write_bytes(b"half")
+    (out / "work" / ".ids-3.part").mkdir()
+    train(out)
+    assert not (out / "work" / ".state-3.safetensors.12.part").exists()
+    assert store.read_card(out)
+
+
 def test_init_from_must_fit(out: Path, tmp_path: Path) -> None:
     train(tmp_path / "first")
     with pytest.raises(UserError, match="translates en-zh, the data is zh-en"):
